@@ -12,7 +12,7 @@ import { attestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
 import { proofRoute } from './http/routes/proofs.ts';
-import type { DecisionRooms } from './http/routes/decisions.ts';
+import type { DecisionServices } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
@@ -46,7 +46,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
   const region = () => keys.rosters.member(config.id)?.region ?? config.id;
   const placeOf = (node: NodeId) => keys.rosters.member(node)?.baseUrl;
   const recorder = recorderOf(context, topicId);
-  const decisions: DecisionRooms = {
+  const decisions: DecisionServices = {
     recorder,
     ...context.governance,
     agents: context.agentSigning,
@@ -96,7 +96,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     signUpRoute({ signUp: context.signUp, addressOf }),
     ...lostKeyRoutes({ lostKeys: context.lostKeys, addressOf, now }),
   ];
-  return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
+  return withDocuments(routes, { baseUrl, payTo: context.paymentService?.payTo ?? null, since: timestampOf(now()) });
 }
 
 /** The routes, the pages of their problems, what is told of those that are sold, and the document of them all. */
@@ -107,12 +107,12 @@ function withDocuments(routes: readonly Route[], options: DiscoveryOptions): rea
 }
 
 function keyRefusalsOf({ store, foreign, accounts, intake, now }: NodeContext): KeyRefusals {
-  const onChange = () => accounts.book.forgetKeys();
+  const onChange = () => accounts.accountStore.forgetKeys();
   return new KeyRefusals({ store, foreign, record: (draft) => intake.submit(draft), onChange, now });
 }
 
 function recorderOf(
-  { store, intake, idempotency, baseUrl, view, confirmations, evidence, room }: NodeContext,
+  { store, intake, idempotency, baseUrl, view, confirmations, evidence, storageGuard }: NodeContext,
   topic: string,
 ): Recorder {
   const find = async (id: RecordId) => {
@@ -124,7 +124,7 @@ function recorderOf(
   return {
     intake,
     idempotency,
-    requireStorage: () => room.requireRoom(),
+    requireStorage: () => storageGuard.requireCapacity(),
     topic,
     verifyUrl: (id) => `${baseUrl()}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,

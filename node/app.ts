@@ -85,10 +85,10 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
 }
 
 function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => PaidGate | undefined): Promise<Listener> {
-  const { config, start, till } = context;
+  const { config, start, paymentService } = context;
   const options = appOptions(context);
   const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
-  const paidGate = till === null ? {} : { paidGate: startingPaidGate(paid) };
+  const paidGate = paymentService === null ? {} : { paidGate: startingPaidGate(paid) };
   const uncounted = new UncountedAnswers({
     uncounted: context.uncounted,
     trustedProxies: config.http.trustedProxies,
@@ -151,14 +151,14 @@ function dailySettlementHeads({ store, settlements, now, log, intake }: NodeCont
 
 /** Takes payments from now on; undefined where the node takes none. */
 async function openPaidGate(context: NodeContext): Promise<PaidGate | undefined> {
-  const { till, config, room } = context;
-  if (till === null) return undefined;
-  await till.start();
+  const { paymentService, config, storageGuard } = context;
+  if (paymentService === null) return undefined;
+  await paymentService.start();
   return new PaidGate({
     ...context,
-    ...till,
+    ...paymentService,
     trustedProxies: config.http.trustedProxies,
-    requireStorage: () => room.requireRoom(),
+    requireStorage: () => storageGuard.requireCapacity(),
     extensionsOf: discoveryExtensions(),
   });
 }

@@ -5,8 +5,8 @@ import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { isRevoked, knownNode } from '../protocol/log/decision-state.ts';
 import { timestampOf } from '../protocol/time.ts';
-import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
-import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
+import { type AccountServices, openAccountServices } from './account-services.ts';
+import { type AgentServices, openAgentServices } from './agent-services.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './ledger/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
@@ -15,7 +15,7 @@ import { ConfirmationWatch } from './attestation/confirmation-watch.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Chains } from './federation/chains.ts';
 import { Equivocations } from './federation/equivocations.ts';
-import { Federation } from './federation/federation.ts';
+import { FederationSync } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
 import { openGivenRosters } from './federation/given-rosters.ts';
 import { Leaving } from './federation/leaving.ts';
@@ -24,19 +24,19 @@ import { firstMembers } from './federation/own-membership.ts';
 import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
-import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
+import { type GovernanceServices, openGovernanceServices } from './governance-services.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { noteDecided } from './decided.ts';
-import { type ForeignRooms, openForeignRooms, openStatementFollower, toldLater } from './elsewhere-rooms.ts';
-import { openInference } from './inference-rooms.ts';
-import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
+import { type ForeignServices, openForeignServices, openStatementFollower, toldLater } from './foreign-account-services.ts';
+import { openInference } from './inference-services.ts';
+import { openOwnKeys, openSecrets, openSigningKey } from './key-services.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
 import { mayNameOwn, standingOf } from './log/name-standing.ts';
-import type { CheckpointBook } from './log/checkpoint-book.ts';
+import type { CheckpointStore } from './log/checkpoint-store.ts';
 import { sealingKeysOf } from './log/chain-tables.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
@@ -47,18 +47,18 @@ import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { haltSigning, onSealed } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
-import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
+import { type LedgerServices, openLedgerServices } from './ledger-services.ts';
 import { Refusals } from './limits/refusals.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { watchNode } from './metrics/watch-node.ts';
 import { PublicNode } from './monitor/public-node.ts';
-import { type ListRooms, openListRooms } from './list-rooms.ts';
+import { type ListServices, openListServices } from './list-services.ts';
 import { rowsOfOwn } from './own-rows.ts';
 import type { Overrides } from './overrides.ts';
-import { PayloadVault } from './payload/payload-vault.ts';
-import { openPaymentMeans, openPaymentRooms, type PaymentRooms } from './payment-rooms.ts';
-import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
+import { PayloadCipher } from './payload/payload-cipher.ts';
+import { openPaymentMeans, openPaymentServices, type PaymentServices } from './payment-services.ts';
+import { openRegwatchServices, type RegwatchServices } from './regwatch-services.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { NodeStart } from './start/node-start.ts';
 import { OwnNames } from './start/own-names.ts';
@@ -68,19 +68,19 @@ import { startTable } from './start/start-tables.ts';
 import { DuePurges } from './store/due-purges.ts';
 import { openNodeStore } from './migration/open-node-store.ts';
 import type { Store } from './store/store.ts';
-import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
+import { openVerificationServices, type VerificationServices } from './verification-services.ts';
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
 export interface NodeContext
   extends
-    AccountRooms,
-    AgentRooms,
-    ForeignRooms,
-    ListRooms,
-    LedgerRooms,
-    PaymentRooms,
-    RegwatchRooms,
-    VerificationRooms {
+    AccountServices,
+    AgentServices,
+    ForeignServices,
+    ListServices,
+    LedgerServices,
+    PaymentServices,
+    RegwatchServices,
+    VerificationServices {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -89,7 +89,7 @@ export interface NodeContext
   readonly keys: FederationKeys;
   readonly intake: Intake;
   readonly idempotency: Idempotency;
-  readonly governance: GovernanceRooms;
+  readonly governance: GovernanceServices;
   readonly sealer: Sealer;
   readonly anchoring: Anchoring;
   /** Public address of this node as the roster in force has it, without a slash at its end. */
@@ -97,14 +97,14 @@ export interface NodeContext
   readonly chains: Chains;
   readonly equivocations: Equivocations;
   readonly transport: Transport;
-  readonly federation: Federation;
+  readonly federation: FederationSync;
   /** The federation's log, built from the ledger. */
   readonly follower: LogFollower;
   /** Names on the ledger what this member wants in force. */
   readonly namer: StatementNamer;
   readonly rescue: Rescue;
   readonly federationLog: FederationLog;
-  readonly checkpointBook: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   readonly vouching: Vouching;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
@@ -114,7 +114,7 @@ export interface NodeContext
   readonly starts: StartAnswers;
   readonly confirmations: Confirmations;
   /** Whether there is room for more records. */
-  readonly room: StorageGuard;
+  readonly storageGuard: StorageGuard;
   readonly metrics: Metrics;
   readonly refusals: Refusals;
   readonly inference: Inference;
@@ -137,22 +137,22 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
 
   const ledger = rosterLedger(config, keys.rosters.lastWith(self) ?? keys.rosters.current);
   const chains = await Chains.open(store, keys.rosters.nodes);
-  const vault = new PayloadVault(own.payloadKey);
+  const cipher = new PayloadCipher(own.payloadKey);
   const metrics = new Metrics(self);
   const refusals = opening.use(new Refusals({ count: metrics.countRefused.bind(metrics), log }));
   const confirmations = new Confirmations();
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
-  const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
-  const { foreign, versions } = openForeignRooms({ config, store, federationLog, chains, log });
+  const storageGuard = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
+  const { foreign, versions } = openForeignServices({ config, store, federationLog, chains, log });
   const callers = { node: self, foreign, federationLog, nodeUrl, submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts) };
-  const people = opening.use(await openAccountRooms({ ...overrides, ...callers, store, now, random, log, config }));
-  const governance = await openGovernanceRooms({
+  const people = opening.use(await openAccountServices({ ...overrides, ...callers, store, now, random, log, config }));
+  const governance = await openGovernanceServices({
     ...people,
     store,
     node: self,
     payloadKey: own.payloadKey,
-    vault,
+    cipher,
     purges,
     log,
     verification: () => verification,
@@ -181,7 +181,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     }),
   );
   const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
-  const rooms = { ...ledgerless, equivocations };
+  const services = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
     seed: own.peerSeed,
@@ -191,12 +191,12 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     receive: (_topic, data, from) => federation.receive(data, from),
     onFault: (node, fault) => federation.faults.note(nodeId(node), fault),
     onRefused: (node, reason) => refusals.note({ class: 'member', holder: { kind: 'member', id: node }, reason }),
-    log: log.child({ room: 'transport' }),
+    log: log.child({ component: 'transport' }),
     limits: FEDERATION_LIMITS,
   });
-  const federation: Federation = opening.use(
-    new Federation({
-      ...rooms,
+  const federation: FederationSync = opening.use(
+    new FederationSync({
+      ...services,
       self,
       ...signing.terms(now),
       decided: decidedBy(() => federationLog),
@@ -234,7 +234,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const names = await OwnNames.open(store, self);
   const follower: LogFollower = opening.use(
     await LogFollower.open({
-      ...rooms,
+      ...services,
       self,
       ...signing.terms(now),
       config: ledger,
@@ -267,8 +267,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
     }),
   );
-  const leaving = new Leaving({ ...rooms, ...overrides.leaving, federationLog, book: keys.book, checkpoints: follower.book });
-  const starts = await StartAnswers.open({ store, chains, book: follower.book }, keys.rosters.nodes);
+  const leaving = new Leaving({ ...services, ...overrides.leaving, federationLog, currentRosters: keys.currentRosters, checkpoints: follower.checkpointStore });
+  const starts = await StartAnswers.open({ store, chains, checkpointStore: follower.checkpointStore }, keys.rosters.nodes);
   const rosterVotes = new RosterVotes({
     self,
     store,
@@ -279,18 +279,18 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   });
   const namer: StatementNamer = opening.use(
     new StatementNamer({
-      ...rooms,
+      ...services,
       self,
       votes: rosterVotes,
       federationLog,
       sealingKeys: (node) => sealingKeysOf(store, node),
-      witnessingKeys: (node) => follower.book.of(node).map(({ checkpoint }) => checkpoint.keyId),
+      witnessingKeys: (node) => follower.checkpointStore.of(node).map(({ checkpoint }) => checkpoint.keyId),
       ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
   const rescue: Rescue = opening.use(
     await Rescue.open({
-      ...rooms,
+      ...services,
       self,
       federationLog,
       readingState: () => follower.readingState(),
@@ -302,7 +302,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   );
   const vouching: Vouching = opening.use(
     await Vouching.open({
-      ...rooms,
+      ...services,
       self,
       federationLog,
       onVouched: () => follower.noteVouched(),
@@ -315,7 +315,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   );
   const sealer: Sealer = opening.use(
     await Sealer.open({
-      ...rooms,
+      ...services,
       node: self,
       ...signing.terms(now),
       chainStart: () => chainStart(federationLog, self),
@@ -353,10 +353,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const intake = opening.use(
     await Intake.open({
       threads: opening.use(openPreparingThreads(config.intakeThreads, own.payloadKey)),
-      ...rooms,
+      ...services,
       node: self,
       ...signing.terms(now),
-      vault,
+      cipher,
       projections: OWN_PROJECTIONS,
       counters: governance.counters,
       timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
@@ -366,22 +366,22 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
-  const money = await openPaymentRooms({
-    ...rooms,
+  const money = await openPaymentServices({
+    ...services,
     node: self,
     payloadKey: own.payloadKey,
     intake,
     means: overrides.payments ?? openPaymentMeans(config, log),
   });
-  opening.use(money.till);
-  const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation, follower }));
-  const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
+  opening.use(money.paymentService);
+  const ownKeys = opening.use(openOwnKeys({ ...services, config, own, signing, sealer, anchoring, federation, follower }));
+  const regwatch = await openRegwatchServices({ ...overrides, ...services, intake, config, storageGuard });
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
-  const lists = opening.use(openListRooms({ ...rooms, config, intake }));
+  const lists = opening.use(openListServices({ ...services, config, intake }));
   const start = new NodeStart({
     ...overrides,
-    ...rooms,
+    ...services,
     self,
     marks,
     names,
@@ -396,12 +396,12 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     isUnread: overrides.startsUnread === true,
   });
 
-  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault, refusals }));
-  const following = { ...rooms, ...people, ...verification, self, versions, transport, federation, random };
+  const verification = opening.use(openVerificationServices({ ...services, config, transport, anchoring, follower, cipher, refusals }));
+  const following = { ...services, ...people, ...verification, self, versions, transport, federation, random };
   const foreignStatements = opening.use(await openStatementFollower(following));
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
-  const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, ledger, random }));
-  watchNode(metrics, { ...rooms, ...people, intake, sealer, transport, federation, follower, vouching, anchoring, room });
+  const ledgerServices = opening.use(openLedgerServices({ ...services, ...governance, ...verification, config, ledger, random }));
+  watchNode(metrics, { ...services, ...people, intake, sealer, transport, federation, follower, vouching, anchoring, storageGuard });
   const opened = opening.move();
   return {
     config,
@@ -411,7 +411,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     purges,
     keys,
     ...people,
-    ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault, purges }),
+    ...openAgentServices({ store, node: self, payloadKey: own.payloadKey, cipher, purges }),
     intake,
     foreign,
     foreignStatements,
@@ -428,14 +428,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     namer,
     rescue,
     federationLog,
-    checkpointBook: follower.book,
+    checkpointStore: follower.checkpointStore,
     vouching,
     rosterVotes,
     ownKeys,
     start,
     starts,
     confirmations,
-    room,
+    storageGuard,
     metrics,
     refusals,
     inference,
@@ -443,7 +443,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...money,
     ...regwatch,
     ...verification,
-    ...ledgerRooms,
+    ...ledgerServices,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

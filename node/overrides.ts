@@ -1,7 +1,7 @@
 import type { LeavingOptions } from './federation/leaving.ts';
 import type { RescueOptions } from './log/rescue.ts';
 import type { UncountedLimitsOptions } from './limits/uncounted-limits.ts';
-import type { PaymentMeans } from './payment-rooms.ts';
+import type { PaymentMeans } from './payment-services.ts';
 import type { CommitGate } from './store/commit.ts';
 
 /** What a test may put in the place of the real thing. */

@@ -3,14 +3,14 @@ import type { AttestationRecord } from '../protocol/chain/record.ts';
 import { dueOperation } from './accounts/statements/statement-tables.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import type { HashedRecord } from './federation/chain-assembler.ts';
-import type { GovernanceRooms } from './governance-rooms.ts';
+import type { GovernanceServices } from './governance-services.ts';
 import { sourceIndexOperations } from './intake/sources.ts';
 import type { Operation } from './store/operation.ts';
 
 /** What this node derives from its own records, of records that it takes back from its peers. */
 export async function rowsOfOwn(
   hashed: readonly HashedRecord[],
-  { counters, again }: Pick<GovernanceRooms, 'again' | 'counters'>,
+  { counters, again }: Pick<GovernanceServices, 'again' | 'counters'>,
 ): Promise<readonly Operation[]> {
   const records = hashed.map(({ record }) => record);
   const counted = await counters.rowsOf(records);

@@ -12,14 +12,14 @@ import { paidRecordRoutes } from './paid-record-routes.ts';
 /** The endpoints that are paid for by the call, and what is free beside them. */
 export function paidRoutes(context: NodeContext): readonly Route[] {
   const verifyUrl = (id: RecordId): string => `${context.baseUrl()}/v1/verify/${id}`;
-  const rooms = { ...context, verifyUrl };
+  const services = { ...context, verifyUrl };
   return [
     ...paidRecordRoutes(context, verifyUrl),
-    ...factRoutes(rooms),
-    verifyAuditRoute(rooms),
-    attestedInferenceRoute(rooms),
-    screeningRoute(rooms),
-    counterpartyRoute({ ...rooms, chain: context.till?.chain ?? null }),
-    regwatchFeedRoute(rooms),
+    ...factRoutes(services),
+    verifyAuditRoute(services),
+    attestedInferenceRoute(services),
+    screeningRoute(services),
+    counterpartyRoute({ ...services, chain: context.paymentService?.chain ?? null }),
+    regwatchFeedRoute(services),
   ];
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { NodeConfig } from './config/config.ts';
-import { openSecrets } from './key-rooms.ts';
+import { openSecrets } from './key-services.ts';
 import { beginReread } from './log/reread.ts';
 import { openNodeStore } from './migration/open-node-store.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from './anchoring/anchoring.ts';
-import type { Federation } from './federation/federation.ts';
+import type { FederationSync } from './federation/federation.ts';
 import type { HaltReason } from './federation/own-chain.ts';
 import type { Intake } from './intake/intake.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -18,10 +18,10 @@ export interface LastRecords {
 }
 
 /** The node may sign nothing more, but for what a removed one still has to seal. */
-export function haltSigning(rooms: LastRecords, reason: HaltReason): void {
-  rooms.intake.halt(reason === 'closed' ? 'closed' : 'halted');
-  if (reason === 'removed') sealLast(rooms);
-  else rooms.sealer.halt();
+export function haltSigning(services: LastRecords, reason: HaltReason): void {
+  services.intake.halt(reason === 'closed' ? 'closed' : 'halted');
+  if (reason === 'removed') sealLast(services);
+  else services.sealer.halt();
 }
 
 /**
@@ -47,7 +47,7 @@ export function onSealed(
   batch: StoredBatch,
   metrics: Metrics,
   anchoring: Anchoring,
-  federation: Federation,
+  federation: FederationSync,
   log: Logger,
 ): void {
   metrics.countBatch();

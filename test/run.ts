@@ -39,7 +39,7 @@ function selectionOf(args: readonly string[]): Selection {
 }
 
 /** One lane begins with the files that go in turn; the others, and it afterwards, share the rest. */
-async function runAll({ together, inTurn }: Schedule): Promise<FileResult[]> {
+async function runAll({ together, serial }: Schedule): Promise<FileResult[]> {
   const finished: FileResult[] = [];
   const options: RunOptions = {
     deadlineMs: FILE_DEADLINE_MS,
@@ -53,7 +53,7 @@ async function runAll({ together, inTurn }: Schedule): Promise<FileResult[]> {
     for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) await runTestFiles(batch, options);
   };
   const shared = [...together];
-  const first = work([...inTurn]).then(() => work(shared));
+  const first = work([...serial]).then(() => work(shared));
   await Promise.all([first, ...Array.from({ length: PROCESSES_AT_ONCE - 1 }, () => work(shared))]);
   return finished;
 }

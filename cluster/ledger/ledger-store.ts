@@ -2,7 +2,7 @@ import { Level } from 'level';
 import { STORE_FORMAT } from './ledger-state.ts';
 import type { Draft, LedgerState } from './ledger-state.ts';
 import type { AccountRow, BlockRow, HeadRow, MessageRow, TopicRow, TransactionRow } from './rows.ts';
-import { Table, numberKey } from './table.ts';
+import { LedgerTable, numberKey } from './table.ts';
 import type { Database, Put } from './table.ts';
 
 const HEAD_KEY = 'head';
@@ -14,30 +14,30 @@ export const messageKey = (topic: bigint, at: bigint): string => `${numberKey(to
  * directory loses the network's history; changing it is found at the next start (verify-store.ts).
  */
 export class LedgerStore {
-  readonly accounts: Table<AccountRow>;
-  readonly topics: Table<TopicRow>;
-  readonly blocks: Table<BlockRow>;
+  readonly accounts: LedgerTable<AccountRow>;
+  readonly topics: LedgerTable<TopicRow>;
+  readonly blocks: LedgerTable<BlockRow>;
   /** By consensus time. */
-  readonly transactions: Table<TransactionRow>;
+  readonly transactions: LedgerTable<TransactionRow>;
   /** Consensus time by transaction id. */
-  readonly timesById: Table<bigint>;
+  readonly timesById: LedgerTable<bigint>;
   /** By topic and sequence number. */
-  readonly messages: Table<MessageRow>;
+  readonly messages: LedgerTable<MessageRow>;
   /** Sequence number by topic and consensus time. */
-  readonly sequencesByTime: Table<bigint>;
-  readonly #heads: Table<HeadRow>;
+  readonly sequencesByTime: LedgerTable<bigint>;
+  readonly #heads: LedgerTable<HeadRow>;
   readonly #database: Database;
 
   private constructor(database: Database) {
     this.#database = database;
-    this.accounts = new Table(database, 'account');
-    this.topics = new Table(database, 'topic');
-    this.blocks = new Table(database, 'block');
-    this.transactions = new Table(database, 'transaction');
-    this.timesById = new Table(database, 'id');
-    this.messages = new Table(database, 'message');
-    this.sequencesByTime = new Table(database, 'time');
-    this.#heads = new Table(database, 'head');
+    this.accounts = new LedgerTable(database, 'account');
+    this.topics = new LedgerTable(database, 'topic');
+    this.blocks = new LedgerTable(database, 'block');
+    this.transactions = new LedgerTable(database, 'transaction');
+    this.timesById = new LedgerTable(database, 'id');
+    this.messages = new LedgerTable(database, 'message');
+    this.sequencesByTime = new LedgerTable(database, 'time');
+    this.#heads = new LedgerTable(database, 'head');
   }
 
   /** Opens or makes the store. Throws if another process has it open. */

@@ -25,7 +25,7 @@ const AFTER_ALL_KEYS = '\uffff';
 export const numberKey = (value: bigint | number): string => value.toString().padStart(NUMBER_DIGITS, '0');
 
 /** The rows of one kind, under one prefix of the database. */
-export class Table<T> {
+export class LedgerTable<T> {
   readonly #database: Database;
   readonly #prefix: string;
   readonly #encoding = rowEncoding<T>();

@@ -66,9 +66,9 @@ export class TopicSubscription {
     for await (const message of this.#view.messages(topic, {}, { from: this.#next, to: horizon }, 'asc')) {
       if (until !== null && message.at >= until) return true;
       this.#next = message.at + 1n;
-      const hasRoom = this.#call.write(encode(message));
+      const hasCapacity = this.#call.write(encode(message));
       if (this.#left !== null && --this.#left === 0n) return true;
-      if (!hasRoom) await once(this.#call, 'drain', { signal: this.#ended.signal }).catch(() => {});
+      if (!hasCapacity) await once(this.#call, 'drain', { signal: this.#ended.signal }).catch(() => {});
       if (this.#ended.signal.aborted) return true;
     }
     return until !== null && horizon >= until;

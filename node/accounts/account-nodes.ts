@@ -1,7 +1,7 @@
 import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Account, accountTable } from './account.ts';
-import type { AccountBook, Change } from './account-book.ts';
+import type { AccountStore, Change } from './account-store.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, nodesChanged, statementRestated } from './account-event.ts';
 import { requireStatable } from './statements/statement-size.ts';
@@ -13,7 +13,7 @@ import { statedVersionTable } from './statements/statement-tables.ts';
  */
 export function keptNodes(
   asked: readonly NodeId[] | undefined,
-  { node, isMember }: Pick<AccountBook, 'isMember' | 'node'>,
+  { node, isMember }: Pick<AccountStore, 'isMember' | 'node'>,
 ): NodeId[] | undefined {
   const nodes = [...new Set(asked ?? [node])].sort();
   if (!nodes.includes(node)) throw new AccountError('nodes-invalid', `lacks ${node}, the home of the account`, 'nodes');
@@ -31,10 +31,10 @@ export function nodesMember(nodes: NodeId[] | undefined): Pick<Account, 'nodes'>
 
 /** Where the keys of accounts work: an account's home gives them to the nodes that it names (TRUST §5). */
 export class AccountNodes {
-  readonly #book: AccountBook;
+  readonly #accountStore: AccountStore;
 
-  constructor(book: AccountBook) {
-    this.#book = book;
+  constructor(accountStore: AccountStore) {
+    this.#accountStore = accountStore;
   }
 
   /**
@@ -43,15 +43,15 @@ export class AccountNodes {
    * `too-many-keys` where the account's keys make a statement that is too long.
    */
   set(id: string, asked: readonly NodeId[], actor: Actor): Promise<Account> {
-    const book = this.#book;
-    return book.change(async () => {
-      if (homeOf(id) !== book.node) throw new AccountError('not-home', `the home of ${id} is another node`);
-      const account = await book.requireAccount(id);
-      const maker = await book.makerOf(id, actor);
+    const accountStore = this.#accountStore;
+    return accountStore.change(async () => {
+      if (homeOf(id) !== accountStore.node) throw new AccountError('not-home', `the home of ${id} is another node`);
+      const account = await accountStore.requireAccount(id);
+      const maker = await accountStore.makerOf(id, actor);
       if (maker !== null && maker.sources !== null) {
         throw new AccountError('beyond-maker', 'the key that asks does not reach all sources of the account');
       }
-      return this.#change(account, keptNodes(asked, book), actor);
+      return this.#change(account, keptNodes(asked, accountStore), actor);
     });
   }
 
@@ -60,11 +60,11 @@ export class AccountNodes {
    * as: the next version is made of them. Throws `AccountError` `account-not-found`, `not-home`.
    */
   restate(id: string): Promise<Account> {
-    const book = this.#book;
-    return book.change(async () => {
-      if (homeOf(id) !== book.node) throw new AccountError('not-home', `the home of ${id} is another node`);
-      const account = await book.requireAccount(id);
-      const newest = await book.newestVersion(id);
+    const accountStore = this.#accountStore;
+    return accountStore.change(async () => {
+      if (homeOf(id) !== accountStore.node) throw new AccountError('not-home', `the home of ${id} is another node`);
+      const account = await accountStore.requireAccount(id);
+      const newest = await accountStore.newestVersion(id);
       if (newest === undefined) return { operations: [], events: [], result: account };
       return {
         operations: [statedVersionTable.put([id], newest.version)],
@@ -75,13 +75,13 @@ export class AccountNodes {
   }
 
   async #change(account: Account, kept: NodeId[] | undefined, actor: Actor): Promise<Change<Account>> {
-    const { node: home, now } = this.#book;
+    const { node: home, now } = this.#accountStore;
     const { nodes: before = [home], ...rest } = account;
     const nodes = kept ?? [home];
     const isSame = nodes.length === before.length && nodes.every((node, i) => node === before[i]);
     if (isSame) return { operations: [], events: [], result: account };
     const changed: Account = { ...rest, ...nodesMember(kept) };
-    requireStatable({ home, account: changed, keys: await this.#book.keys(account.id), now: now() });
+    requireStatable({ home, account: changed, keys: await this.#accountStore.keys(account.id), now: now() });
     const events = [nodesChanged(account.id, nodes, actor)];
     return { operations: [accountTable.put([account.id], changed)], events, nodes, result: changed };
   }

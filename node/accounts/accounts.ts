@@ -2,7 +2,7 @@ import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { type Account, accountTable, isAccount, newAccountId, type Tier } from './account.ts';
-import { AccountBook, type AccountBookOptions } from './account-book.ts';
+import { AccountStore, type AccountStoreOptions } from './account-store.ts';
 import { AccountError } from './account-error.ts';
 import { AccountNodes, keptNodes, nodesMember } from './account-nodes.ts';
 import { accountCreated, type AccountEvent, compressionChanged, keyEvent, nodesChanged, tierChanged } from './account-event.ts';
@@ -33,40 +33,40 @@ export class Accounts implements AsyncDisposable {
   readonly keys: ApiKeys;
   readonly nodes: AccountNodes;
   /** The rows beneath, for changes that touch more than accounts and keys. */
-  readonly book: AccountBook;
+  readonly accountStore: AccountStore;
 
-  private constructor(book: AccountBook) {
-    this.book = book;
-    this.keys = new ApiKeys(book);
-    this.nodes = new AccountNodes(book);
+  private constructor(accountStore: AccountStore) {
+    this.accountStore = accountStore;
+    this.keys = new ApiKeys(accountStore);
+    this.nodes = new AccountNodes(accountStore);
   }
 
-  static async open(options: AccountBookOptions): Promise<Accounts> {
-    return new Accounts(new AccountBook(options));
+  static async open(options: AccountStoreOptions): Promise<Accounts> {
+    return new Accounts(new AccountStore(options));
   }
 
   /** Whose key this is. A few microseconds for a key seen before. */
   authenticate(apiKey: string): Promise<Authentication> {
-    return this.book.authenticate(apiKey);
+    return this.accountStore.authenticate(apiKey);
   }
 
   /** The same, of a key seen before; undefined where it was not. Reads nothing. */
   peek(apiKey: string): AuthenticatedKey | undefined {
-    return this.book.peek(apiKey);
+    return this.accountStore.peek(apiKey);
   }
 
   /** Makes an account, for an operator. The very same one is answered as it is. Throws `AccountError`. */
-  create({ id = newAccountId(this.book.node), ...asked }: NewAccount): Promise<Account> {
-    return this.book.change(async () => {
+  create({ id = newAccountId(this.accountStore.node), ...asked }: NewAccount): Promise<Account> {
+    return this.accountStore.change(async () => {
       const account = this.#newAccount(id, asked);
-      const known = await this.book.account(id);
+      const known = await this.accountStore.account(id);
       if (known !== undefined) {
         if (isSame(known, account)) return { operations: [], events: [], result: known };
         throw new AccountError('account-exists', `there is an account ${id} already`, 'id');
       }
       const { nodes } = account;
       return {
-        operations: [accountTable.put([id], account), ...(await this.book.firstOfAddress(account))],
+        operations: [accountTable.put([id], account), ...(await this.accountStore.firstOfAddress(account))],
         events: [accountCreated(id, 'operator'), ...(nodes === undefined ? [] : [nodesChanged(id, nodes, 'operator')])],
         nodes,
         result: account,
@@ -76,8 +76,8 @@ export class Accounts implements AsyncDisposable {
 
   /** Puts an account into another tier, for all its keys at once. Throws `AccountError` `account-not-found`. */
   setTier(id: string, tier: Tier): Promise<Account> {
-    return this.book.change(async () => {
-      const account = await this.book.requireAccount(id);
+    return this.accountStore.change(async () => {
+      const account = await this.accountStore.requireAccount(id);
       if (account.tier === tier) return { operations: [], events: [], result: account };
       const changed = { ...account, tier };
       return { operations: [accountTable.put([id], changed)], events: [tierChanged(changed)], result: changed };
@@ -86,8 +86,8 @@ export class Accounts implements AsyncDisposable {
 
   /** Whether the payloads that an account records from now on are compressed. Throws `AccountError` `account-not-found`. */
   setCompression(id: string, compressPayloads: boolean): Promise<Account> {
-    return this.book.change(async () => {
-      const account = await this.book.requireAccount(id);
+    return this.accountStore.change(async () => {
+      const account = await this.accountStore.requireAccount(id);
       if ((account.compressPayloads ?? false) === compressPayloads) return { operations: [], events: [], result: account };
       const changed = { ...account, compressPayloads };
       const events = [compressionChanged(changed, 'operator')];
@@ -97,8 +97,8 @@ export class Accounts implements AsyncDisposable {
 
   /** As it is asked for, made now. Throws `AccountError`. */
   #newAccount(id: string, { tier, name, email, compressPayloads = false, nodes: asked }: Omit<NewAccount, 'id'>): Account {
-    const nodes = keptNodes(asked, this.book);
-    if (nodes !== undefined && homeOf(id) !== this.book.node) {
+    const nodes = keptNodes(asked, this.accountStore);
+    if (nodes !== undefined && homeOf(id) !== this.accountStore.node) {
       throw new AccountError('nodes-invalid', `the home of ${id} is another node`, 'nodes');
     }
     return requireWellFormed({
@@ -106,7 +106,7 @@ export class Accounts implements AsyncDisposable {
       tier,
       ...(name === undefined ? {} : { name }),
       ...(email === undefined ? {} : { email }),
-      createdAt: timestampOf(this.book.now()),
+      createdAt: timestampOf(this.accountStore.now()),
       ...(compressPayloads ? { compressPayloads } : {}),
       ...nodesMember(nodes),
     });
@@ -118,12 +118,12 @@ export class Accounts implements AsyncDisposable {
    */
   async grant({ id, tier }: Pick<Account, 'id' | 'tier'>, apiKey: string): Promise<void> {
     requireStrong(apiKey);
-    await this.book.change(async () => {
-      const at = timestampOf(this.book.now());
-      const known = await this.book.account(id);
+    await this.accountStore.change(async () => {
+      const at = timestampOf(this.accountStore.now());
+      const known = await this.accountStore.account(id);
       const account = requireWellFormed(known === undefined ? { id, tier, createdAt: at } : { ...known, tier });
       const digest = keyDigest(apiKey);
-      const key = await this.book.keyOfDigest(digest);
+      const key = await this.accountStore.keyOfDigest(digest);
       if (key !== undefined && key.account !== id) {
         throw new AccountError('key-exists', 'the key belongs to another account', 'apiKey');
       }
@@ -132,7 +132,7 @@ export class Accounts implements AsyncDisposable {
       else if (known.tier !== tier) events.push(tierChanged(account));
       const operations = events.length === 0 ? [] : [accountTable.put([id], account)];
       if (key === undefined) {
-        const granted = freshKey(newKeyId(this.book.node, this.book.now()), id, ADMIN_TERMS, at);
+        const granted = freshKey(newKeyId(this.accountStore.node, this.accountStore.now()), id, ADMIN_TERMS, at);
         operations.push(...keyOperations(digest, granted));
         events.push(keyEvent('key.created', granted, 'operator'));
       }
@@ -141,7 +141,7 @@ export class Accounts implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.book[Symbol.asyncDispose]();
+    await this.accountStore[Symbol.asyncDispose]();
   }
 }
 

@@ -1,7 +1,7 @@
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Account } from './account.ts';
-import type { AccountBook, Change, HeldKey } from './account-book.ts';
+import type { AccountStore, Change, HeldKey } from './account-store.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, keyEvent } from './account-event.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
@@ -40,15 +40,15 @@ export interface GivenKey {
 
 /** The keys of accounts. Every operation is atomic, recorded, and in force for the very next request. */
 export class ApiKeys {
-  readonly #book: AccountBook;
+  readonly #accountStore: AccountStore;
 
-  constructor(book: AccountBook) {
-    this.#book = book;
+  constructor(accountStore: AccountStore) {
+    this.#accountStore = accountStore;
   }
 
   /** All keys of an account that are kept, oldest first. */
   async list(account: string): Promise<ApiKey[]> {
-    return (await this.#book.keys(account)).map(({ key }) => key);
+    return (await this.#accountStore.keys(account)).map(({ key }) => key);
   }
 
   /**
@@ -56,17 +56,17 @@ export class ApiKeys {
    * where it would reach further than the key that asks, `terms-invalid`, `key-exists`, `key-weak`, `too-many-keys`.
    */
   create(account: string, request: KeyRequest, actor: Actor, given: GivenKey = {}): Promise<IssuedKey> {
-    return this.#book.change(async () => {
-      const owner = await this.#book.requireAccount(account);
-      const maker = await this.#book.makerOf(account, actor);
+    return this.#accountStore.change(async () => {
+      const owner = await this.#accountStore.requireAccount(account);
+      const maker = await this.#accountStore.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined) return unchanged(again);
-      const terms = termsOf(request, maker, this.#book.now());
+      const terms = termsOf(request, maker, this.#accountStore.now());
       const issued = await this.#issue(account, terms, given);
       await this.#requireStatable(owner, [issued]);
-      const room = await this.#makeRoom(account);
+      const freed = await this.#makeSpace(account);
       return {
-        operations: [...room, ...keyOperations(issued.digest, issued.key)],
+        operations: [...freed, ...keyOperations(issued.digest, issued.key)],
         events: [keyEvent('key.created', issued.key, actor)],
         result: { apiKey: issued.apiKey, key: issued.key },
       };
@@ -84,20 +84,20 @@ export class ApiKeys {
     actor: Actor,
     given: GivenKey = {},
   ): Promise<IssuedKey & { readonly replaced: ApiKey }> {
-    return this.#book.change(async () => {
-      const old = await this.#book.requireKey(account, id);
-      const maker = await this.#book.makerOf(account, actor);
+    return this.#accountStore.change(async () => {
+      const old = await this.#accountStore.requireKey(account, id);
+      const maker = await this.#accountStore.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined && old.key.replacedBy === again.key.id) return unchanged({ ...again, replaced: old.key });
       if (maker !== null) requireWithin(maker, old.key);
-      requireRotatable(old.key, this.#book.now());
+      requireRotatable(old.key, this.#accountStore.now());
       const issued = await this.#issue(account, old.key, given);
-      const expiresAt = endOf(old.key, this.#book.now(), overlapSeconds);
+      const expiresAt = endOf(old.key, this.#accountStore.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
-      await this.#requireStatable(await this.#book.requireAccount(account), [issued, { digest: old.digest, key: replaced }]);
-      const room = await this.#makeRoom(account);
+      await this.#requireStatable(await this.#accountStore.requireAccount(account), [issued, { digest: old.digest, key: replaced }]);
+      const freed = await this.#makeSpace(account);
       return {
-        operations: [...room, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
+        operations: [...freed, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
         events: [keyEvent('key.rotated', replaced, actor), keyEvent('key.created', issued.key, actor)],
         result: { apiKey: issued.apiKey, key: issued.key, replaced },
       };
@@ -110,15 +110,15 @@ export class ApiKeys {
    * any more (who must end such a key rotates it without overlap).
    */
   revoke(account: string, id: string, actor: Actor): Promise<ApiKey> {
-    return this.#book.change(async () => {
-      const { digest, key } = await this.#book.requireKey(account, id);
-      const maker = await this.#book.makerOf(account, actor);
+    return this.#accountStore.change(async () => {
+      const { digest, key } = await this.#accountStore.requireKey(account, id);
+      const maker = await this.#accountStore.makerOf(account, actor);
       if (maker !== null && !reachesAllOf(maker, key)) {
         throw new AccountError('beyond-maker', 'the key reaches further than the one that asks');
       }
       if (key.revokedAt !== null) return unchanged(key);
       if (maker !== null) await this.#requireAnotherAdmin(key);
-      const revoked = { ...key, revokedAt: timestampOf(this.#book.now()) };
+      const revoked = { ...key, revokedAt: timestampOf(this.#accountStore.now()) };
       const events = [keyEvent('key.revoked', key, actor)];
       return { operations: keyOperations(digest, revoked), events, result: revoked };
     });
@@ -130,18 +130,18 @@ export class ApiKeys {
    * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys`.
    */
   replaceLost(spend: () => Promise<SpentLink>, revoke: readonly string[]): Promise<Replacement> {
-    return this.#book.change(async () => {
+    return this.#accountStore.change(async () => {
       const { account, operations } = await spend();
       const ended: HeldKey[] = [];
       for (const id of revoke) ended.push(await this.#ended(account, id));
       const issued = await this.#issue(account, { ...ADMIN_TERMS, name: LOST_KEY }, {});
-      await this.#requireStatable(await this.#book.requireAccount(account), [...ended, issued]);
-      const room = await this.#makeRoom(account, ended);
+      await this.#requireStatable(await this.#accountStore.requireAccount(account), [...ended, issued]);
+      const freed = await this.#makeSpace(account, ended);
       const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
       const events = ended.map(({ key }) => keyEvent('key.revoked', key, 'lost-key'));
       return {
         // A key that ends with this may be the one that makes room: its removal stands last.
-        operations: [...operations, ...old, ...room, ...keyOperations(issued.digest, issued.key)],
+        operations: [...operations, ...old, ...freed, ...keyOperations(issued.digest, issued.key)],
         events: [...events, keyEvent('key.created', issued.key, 'lost-key')],
         result: { apiKey: issued.apiKey, key: issued.key, revoked: ended.map(({ key }) => key) },
       };
@@ -150,9 +150,9 @@ export class ApiKeys {
 
   /** A key of an account, as it is once it is revoked now. */
   async #ended(account: string, id: string): Promise<HeldKey> {
-    const held = await this.#book.findKey(account, id);
+    const held = await this.#accountStore.findKey(account, id);
     if (held === undefined) throw new AccountError('key-not-found', `the account has no key ${id}`, 'revoke');
-    const now = this.#book.now();
+    const now = this.#accountStore.now();
     const state = keyState(held.key, now);
     if (state !== 'active') throw new AccountError('key-ended', `the key ${id} is ${state} already`, 'revoke');
     return { digest: held.digest, key: { ...held.key, revokedAt: timestampOf(now) } };
@@ -161,24 +161,24 @@ export class ApiKeys {
   /** The key that an operator brought before, under the same id. */
   async #broughtAgain(account: string, { apiKey, id }: GivenKey): Promise<IssuedKey | undefined> {
     if (apiKey === undefined || id === undefined) return undefined;
-    const key = await this.#book.keyOfDigest(keyDigest(apiKey));
+    const key = await this.#accountStore.keyOfDigest(keyDigest(apiKey));
     return key?.account === account && key.id === id ? { apiKey, key } : undefined;
   }
 
   async #issue(account: string, terms: KeyTerms, given: GivenKey): Promise<IssuedKey & HeldKey> {
-    const { apiKey = newKeyText(this.#book.node), id = newKeyId(this.#book.node, this.#book.now()) } = given;
+    const { apiKey = newKeyText(this.#accountStore.node), id = newKeyId(this.#accountStore.node, this.#accountStore.now()) } = given;
     requireStrong(apiKey);
     const digest = keyDigest(apiKey);
-    const taken = (await this.#book.keyOfDigest(digest)) ?? (await this.#book.findKey(account, id))?.key;
+    const taken = (await this.#accountStore.keyOfDigest(digest)) ?? (await this.#accountStore.findKey(account, id))?.key;
     if (taken !== undefined) throw new AccountError('key-exists', 'the key or its id is in use');
-    return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#book.now())) };
+    return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#accountStore.now())) };
   }
 
   /** `ending`: keys as the change that is under way leaves them. */
-  async #makeRoom(account: string, ending: readonly HeldKey[] = []): Promise<Operation[]> {
-    const held = await this.#book.keys(account);
+  async #makeSpace(account: string, ending: readonly HeldKey[] = []): Promise<Operation[]> {
+    const held = await this.#accountStore.keys(account);
     if (held.length < MAX_KEYS) return [];
-    const now = this.#book.now();
+    const now = this.#accountStore.now();
     const then = held.map((one) => ending.find(({ digest }) => digest === one.digest) ?? one);
     const [first] = then.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
     if (first !== undefined) return keyRemoval(first.digest, first.key);
@@ -187,13 +187,13 @@ export class ApiKeys {
 
   /** `changed`: keys as they are going to be. */
   async #requireStatable(account: Account, changed: readonly HeldKey[]): Promise<void> {
-    const { node: home, now } = this.#book;
-    const others = (await this.#book.keys(account.id)).filter(({ digest }) => changed.every((one) => one.digest !== digest));
+    const { node: home, now } = this.#accountStore;
+    const others = (await this.#accountStore.keys(account.id)).filter(({ digest }) => changed.every((one) => one.digest !== digest));
     requireStatable({ home, account, keys: [...others, ...changed], now: now() });
   }
 
   async #requireAnotherAdmin(key: ApiKey): Promise<void> {
-    const now = this.#book.now();
+    const now = this.#accountStore.now();
     const administers = (one: ApiKey) =>
       one.scopes.includes('keys:admin') && keyState(one, now) === 'active' && one.replacedBy === null;
     if (!administers(key)) return;

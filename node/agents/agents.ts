@@ -6,9 +6,9 @@ import type { JsonValue } from '../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import type { Draft } from '../intake/draft.ts';
-import type { OpenedPayload } from '../payload/payload-vault.ts';
+import type { OpenedPayload } from '../payload/payload-cipher.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type AgentRequest, deactivationDraft, type NewKey, registrationDraft, rotationDraft } from './agent-drafts.ts';
@@ -22,7 +22,7 @@ export interface AgentsOptions {
   readonly store: Store;
   readonly node: NodeId;
   readonly keys: ServiceKeys;
-  readonly lanes: Lanes;
+  readonly locks: KeyedLock;
   /** Payload of an own record. */
   readonly payload: (record: AttestationRecord) => Promise<OpenedPayload | 'erased'>;
 }
@@ -62,7 +62,7 @@ export class Agents {
 
   /** The agent of this id, whosever it is. */
   find(agentId: string): Promise<Agent | undefined> {
-    return this.#options.lanes.shared(laneOf(agentId), () => this.#read(agentId));
+    return this.#options.locks.shared(lockKeyOf(agentId), () => this.#read(agentId));
   }
 
   /** Throws `ComplianceError` `agent-not-found` where the account has no such agent. */
@@ -82,7 +82,7 @@ export class Agents {
     agentId: string,
     work: (agent: Agent, key: AgentKey) => Promise<Result>,
   ): Promise<Result> {
-    return this.#options.lanes.shared(laneOf(agentId), async () => {
+    return this.#options.locks.shared(lockKeyOf(agentId), async () => {
       const agent = requireOwn(await this.#read(agentId), account);
       return work(agent, requireActive(agent));
     });
@@ -93,10 +93,10 @@ export class Agents {
    * there to compare with. Throws `ComplianceError`.
    */
   async register(request: AgentRequest, own: OwnKey | null, record: RecordDraft): Promise<AttestationRecord> {
-    const { store, node, lanes } = this.#options;
+    const { store, node, locks } = this.#options;
     const { account, agentId } = request;
     if (own !== null) requireProof(own, { account, agentId, node, replaces: null });
-    return lanes.exclusive(laneOf(agentId), async () => {
+    return locks.exclusive(lockKeyOf(agentId), async () => {
       const taken = await registrationOf(store, agentId);
       if (taken === undefined) return record(registrationDraft(request, this.#newKey(agentId, own)));
       const first = await requireRecord(store, taken);
@@ -132,8 +132,8 @@ export class Agents {
     { account, agentId }: AgentRequest,
     work: (agent: Agent, last: AgentKey) => Promise<AttestationRecord>,
   ): Promise<AttestationRecord> {
-    const { lanes, keys } = this.#options;
-    return lanes.exclusive(laneOf(agentId), async () => {
+    const { locks, keys } = this.#options;
+    return locks.exclusive(lockKeyOf(agentId), async () => {
       const agent = requireOwn(await this.#read(agentId), account);
       const last = requireActive(agent);
       const made = await work(agent, last).finally(() => this.#cache.delete(agentId));
@@ -196,6 +196,6 @@ function withoutProof(text: string): string {
   return canonicalize(Object.fromEntries(Object.entries(asked).filter(([name]) => name !== PROOF)));
 }
 
-function laneOf(agentId: string): string {
+function lockKeyOf(agentId: string): string {
   return `agent/${agentPart(agentId)}`;
 }

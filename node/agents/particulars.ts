@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Compile } from '../../protocol/shape-check.ts';
 import { RegisterAgentRequestShape } from '../../protocol/api/agents.ts';
 import { parseText } from '../../protocol/json/text.ts';
-import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
+import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-cipher.ts';
 
 /** What an account says of its agent. Stands in the payload of the registration alone. */
 export type Particulars = Pick<

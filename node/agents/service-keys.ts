@@ -6,7 +6,7 @@ import { nativeSigner } from '../keys/native-suite.ts';
 import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { AgentKeyDamagedError, type AgentKeyVault } from './agent-key-vault.ts';
+import { AgentKeyDamagedError, type AgentKeyCipher } from './agent-key-cipher.ts';
 import { agentKeyParts, agentKeyTable } from './agent-tables.ts';
 
 /** Signers kept ready; the others are decrypted again when their agent speaks again. */
@@ -21,13 +21,13 @@ export interface FreshKey {
 /** The keys that the node holds for agents. Private halves are in clear in this process only. */
 export class ServiceKeys {
   readonly #store: Store;
-  readonly #vault: AgentKeyVault;
+  readonly #cipher: AgentKeyCipher;
   readonly #purges: Pick<DuePurges, 'end' | 'noteEnded'>;
   readonly #cache = new LRUCache<Sha256Hash, Signer>({ max: MAX_CACHED_SIGNERS });
 
-  constructor(store: Store, vault: AgentKeyVault, purges: Pick<DuePurges, 'end' | 'noteEnded'>) {
+  constructor(store: Store, cipher: AgentKeyCipher, purges: Pick<DuePurges, 'end' | 'noteEnded'>) {
     this.#store = store;
-    this.#vault = vault;
+    this.#cipher = cipher;
     this.#purges = purges;
   }
 
@@ -35,7 +35,7 @@ export class ServiceKeys {
     const seed = randomBytes(SEED_BYTES);
     const signer = nativeSigner(seed);
     const parts = agentKeyParts(agentId, signer.keyId);
-    const sealed = this.#vault.seal(agentKeyTable.key(...parts), seed);
+    const sealed = this.#cipher.seal(agentKeyTable.key(...parts), seed);
     seed.fill(0);
     return { signer, row: agentKeyTable.put(parts, sealed) };
   }
@@ -47,7 +47,7 @@ export class ServiceKeys {
     const parts = agentKeyParts(agentId, keyId);
     const sealed = await agentKeyTable.get(this.#store, ...parts);
     if (sealed === undefined) return undefined;
-    const signer = openSigner(this.#vault, agentKeyTable.key(...parts), keyId, sealed);
+    const signer = openSigner(this.#cipher, agentKeyTable.key(...parts), keyId, sealed);
     this.#cache.set(keyId, signer);
     return signer;
   }
@@ -65,8 +65,8 @@ export class ServiceKeys {
 }
 
 /** The signer of a sealed seed. Throws `AgentKeyDamagedError` where it is not the key of this id. */
-export function openSigner(vault: AgentKeyVault, row: string, keyId: Sha256Hash, sealed: Uint8Array): Signer {
-  const seed = vault.open(row, sealed);
+export function openSigner(cipher: AgentKeyCipher, row: string, keyId: Sha256Hash, sealed: Uint8Array): Signer {
+  const seed = cipher.open(row, sealed);
   const signer = nativeSigner(seed);
   seed.fill(0);
   if (signer.keyId === keyId) return signer;

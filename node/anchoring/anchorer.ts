@@ -5,10 +5,10 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import type { LedgerClient } from '../ledger/ledger-client.ts';
 import type { MirrorClient } from '../ledger/mirror-client.ts';
-import { backOff } from '../back-off.ts';
+import { backoffDelay } from '../backoff.ts';
 import type { Admission, SpendGuard } from '../ledger/spend-guard.ts';
-import { Wake } from '../wake.ts';
-import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
+import { AnchorSubmission, type Freezing, subjectOf, type SubmissionPort } from './anchor-submission.ts';
 import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
 import type { Naming } from './naming.ts';
 import {
@@ -70,8 +70,8 @@ const MAX_HOLD_MS = 60_000;
 export class Anchorer implements AsyncDisposable {
   readonly #options: AnchorerOptions;
   readonly #ending = new AbortController();
-  readonly #wake = new Wake();
-  readonly #trips = new Map<AnchorTrip, Trip>();
+  readonly #wake = new AutoResetEvent();
+  readonly #submissions = new Map<AnchorSubmission, RunningSubmission>();
   /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
   #freezing: Promise<unknown> = Promise.resolve();
   #taken = 0;
@@ -95,7 +95,7 @@ export class Anchorer implements AsyncDisposable {
   /** Carries batches and statements from now on. */
   start(): void {
     this.#carriesBatches = true;
-    this.#wake.ring();
+    this.#wake.notify();
     this.startStatements();
   }
 
@@ -106,32 +106,32 @@ export class Anchorer implements AsyncDisposable {
 
   /** A batch was sealed, or a statement kept: its outbox row is on the disk. */
   noteSealed(): void {
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** Another member holds more of the own chain, or what is in force has changed: what waits may depart. */
   noteChange(): void {
-    for (const trip of this.#trips.keys()) if (!trip.isSent) trip.wake.ring();
-    this.#wake.ring();
+    for (const submission of this.#submissions.keys()) if (!submission.isSent) submission.wake.notify();
+    this.#wake.notify();
   }
 
   /** Texts of messages that decided something. */
   noteDecided(messages: readonly string[]): void {
     const texts = new Set(messages);
-    for (const trip of this.#trips.keys()) if (texts.has(trip.message)) trip.wake.ring();
+    for (const submission of this.#submissions.keys()) if (texts.has(submission.message)) submission.wake.notify();
   }
 
   /** Messages that this node paid for, final on the topic, which decided nothing. */
   noteUndecided(messages: readonly string[]): void {
     const texts = new Set(messages);
-    for (const trip of this.#trips.keys()) if (texts.has(trip.message)) trip.noteUndecided();
+    for (const submission of this.#submissions.keys()) if (texts.has(submission.message)) submission.noteUndecided();
   }
 
   /** Lets go of the rows of own batches from a number on: they are replaced. Nothing of them is sent until `resume`. */
   async withdraw(from: number): Promise<void> {
     this.#withdrawnFrom = from;
     this.#withdrawals++;
-    const ended = [...this.#trips].filter(([{ batch }]) => batch !== null && batch >= from);
+    const ended = [...this.#submissions].filter(([{ batch }]) => batch !== null && batch >= from);
     for (const [, { ending }] of ended) ending.abort();
     await Promise.all(ended.map(([, { run }]) => run));
     this.#taken = Math.min(this.#taken, from - 1);
@@ -140,7 +140,7 @@ export class Anchorer implements AsyncDisposable {
   /** Takes the rows again. */
   resume(): void {
     this.#withdrawnFrom = Number.POSITIVE_INFINITY;
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** Undefined for a batch that was never sealed here. */
@@ -159,7 +159,7 @@ export class Anchorer implements AsyncDisposable {
     return {
       ledger: this.#contact,
       spend: guard.state(now()),
-      inFlight: this.#trips.size,
+      inFlight: this.#submissions.size,
       backlog: oldest === undefined || newest === undefined ? 0 : newest.batch - oldest.batch + 1,
       lagSeconds: since === undefined ? 0 : Math.max(0, (now() - Date.parse(since)) / 1000),
       delayed: this.#held,
@@ -170,7 +170,7 @@ export class Anchorer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#loop;
-    await Promise.all([...this.#trips.values()].map(({ run }) => run));
+    await Promise.all([...this.#submissions.values()].map(({ run }) => run));
   }
 
   async #run(): Promise<void> {
@@ -189,8 +189,8 @@ export class Anchorer implements AsyncDisposable {
     await this.#takeStatements();
     if (!this.#carriesBatches) return;
     await this.#takeRescues();
-    const batches = [...this.#trips.keys()].filter(({ batch }) => batch !== null);
-    if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
+    const batches = [...this.#submissions.keys()].filter(({ batch }) => batch !== null);
+    if (batches.length >= MAX_IN_FLIGHT || batches.some((submission) => !submission.isNamed)) return;
     const withdrawals = this.#withdrawals;
     const [row] = await readOpenRows(this.#options.store, this.#taken, 1);
     // It may have been withdrawn while it was read, and replaced by now.
@@ -231,31 +231,31 @@ export class Anchorer implements AsyncDisposable {
   #depart(row: OutboxRow, onEnd: () => void = () => {}): void {
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#ending.signal, ending.signal]);
-    const trip = new AnchorTrip(this.#port(signal), row);
-    const run = this.#travel(trip, row, signal).finally(() => {
-      this.#trips.delete(trip);
+    const submission = new AnchorSubmission(this.#port(signal), row);
+    const run = this.#runUntilNamed(submission, row, signal).finally(() => {
+      this.#submissions.delete(submission);
       onEnd();
       // Those after it may have waited for this one.
       this.noteChange();
     });
-    this.#trips.set(trip, { run, ending });
+    this.#submissions.set(submission, { run, ending });
   }
 
   /** A trip fails where the store does, or the key cannot sign. It knows what is on the disk, and goes on from there. */
-  async #travel(trip: AnchorTrip, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  async #runUntilNamed(submission: AnchorSubmission, row: OutboxRow, signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted; failures++) {
       try {
-        await trip.run();
+        await submission.run();
         return;
       } catch (error) {
         if (signal.aborted) return;
         this.#options.log.error({ err: error, ...subjectOf(row) }, 'anchoring stopped; going on from the disk');
-        await trip.wake.wait(backOff(failures, this.#options.random()), signal);
+        await submission.wake.wait(backoffDelay(failures, this.#options.random()), signal);
       }
     }
   }
 
-  #port(signal: AbortSignal): TripPort {
+  #port(signal: AbortSignal): SubmissionPort {
     const { store, ledger, mirror, naming, now, random, log, onStatementNamed } = this.#options;
     return {
       store,
@@ -266,7 +266,7 @@ export class Anchorer implements AsyncDisposable {
       random,
       log,
       signal,
-      freezeNext: (row) => this.#freezeInTurn(row),
+      freezeNext: (row) => this.#freezeInOrder(row),
       onNamed: (row) => {
         this.noteChange();
         if (isBatchRow(row)) this.#options.onNamed?.(row.batch);
@@ -278,7 +278,7 @@ export class Anchorer implements AsyncDisposable {
     };
   }
 
-  #freezeInTurn(row: OutboxRow): Promise<Freezing> {
+  #freezeInOrder(row: OutboxRow): Promise<Freezing> {
     const freezing = this.#freezing.then(() => this.#freeze(row));
     this.#freezing = freezing.catch(() => undefined);
     return freezing;
@@ -302,8 +302,8 @@ export class Anchorer implements AsyncDisposable {
 
   /** Whether a name of the batch could decide something: those before it are named, and the log would take it. */
   #mayName({ batch: number, message }: BatchRow): boolean {
-    const isBefore = ({ batch }: AnchorTrip) => batch !== null && batch < number;
-    if ([...this.#trips.keys()].some((trip) => isBefore(trip) && !trip.isNamed)) return false;
+    const isBefore = ({ batch }: AnchorSubmission) => batch !== null && batch < number;
+    if ([...this.#submissions.keys()].some((submission) => isBefore(submission) && !submission.isNamed)) return false;
     const named = parseLedgerMessage(message);
     return named.type === 'batch' && this.#options.naming.mayName(named);
   }
@@ -332,7 +332,7 @@ export class Anchorer implements AsyncDisposable {
   }
 }
 
-interface Trip {
+interface RunningSubmission {
   readonly run: Promise<void>;
   readonly ending: AbortController;
 }

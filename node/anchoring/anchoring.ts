@@ -5,7 +5,7 @@ import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -107,7 +107,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   };
   const othersGuards = { rescue: await guardOf('rescue'), revocation: await guardOf('revocation') };
   const anchorer = new Anchorer({ ...options, ledger, mirror, guard, othersGuards });
-  const lanes = new Lanes();
+  const locks = new KeyedLock();
   const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
   const statementEntry: Anchoring['statementEntry'] = (named, at) => {
     const message = messageOf(named);
@@ -123,7 +123,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     statementEntry,
     ensureStatement(statement, at, { since, everyMs, leaves }) {
       const message = messageOf(statement);
-      return lanes.exclusive(message.statement, async () => {
+      return locks.exclusive(message.statement, async () => {
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
         const named = sentAt(await statementOutboxClosedTable.get(store, message.statement));
         const now = Date.parse(at);
@@ -143,7 +143,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     },
     ensureRescue({ envelope, signed }) {
       const { node: rescued, batch } = envelope;
-      return lanes.exclusive(`rescue ${rescued}`, async () => {
+      return locks.exclusive(`rescue ${rescued}`, async () => {
         if ((await rescueOutboxTable.get(store, rescued, batch)) !== undefined) return;
         const now = options.now();
         if (!(await mayNameForOther(store, 'rescue', rescued, now))) return;

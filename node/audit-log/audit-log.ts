@@ -213,17 +213,17 @@ export class AuditLog implements AsyncDisposable {
 /** The same entries in pieces of at most `most`, each account's in order. */
 function* pieces(entries: Waiting, most: number): Generator<Waiting> {
   let piece = new Map<string, readonly WaitingEntry[]>();
-  let room = most;
+  let space = most;
   for (const [account, list] of entries) {
     for (let at = 0; at < list.length;) {
-      const part = list.slice(at, at + room);
+      const part = list.slice(at, at + space);
       piece.set(account, part);
       at += part.length;
-      room -= part.length;
-      if (room > 0) continue;
+      space -= part.length;
+      if (space > 0) continue;
       yield piece;
       piece = new Map();
-      room = most;
+      space = most;
     }
   }
   if (piece.size > 0) yield piece;

@@ -20,7 +20,7 @@ export class ChainEnds {
   /** Makes sure that `get` can answer for these accounts. */
   async load(accounts: readonly string[]): Promise<void> {
     const missing = accounts.filter((account) => !this.#cache.has(account));
-    this.#makeRoom(new Set(accounts), missing.length);
+    this.#makeSpace(new Set(accounts), missing.length);
     const rows = await Promise.all(missing.map((account) => auditHeadTable.get(this.#store, account)));
     for (const [i, account] of missing.entries()) this.#cache.set(account, rows[i] ?? firstEnd(this.#node, account));
   }
@@ -38,7 +38,7 @@ export class ChainEnds {
   }
 
   /** Drops the accounts cached longest ago, but none that is about to be used. */
-  #makeRoom(needed: ReadonlySet<string>, more: number): void {
+  #makeSpace(needed: ReadonlySet<string>, more: number): void {
     let surplus = this.#cache.size + more - MAX_CACHED_ENDS;
     for (const account of this.#cache.keys()) {
       if (surplus <= 0) return;

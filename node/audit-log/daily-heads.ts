@@ -6,7 +6,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
-import { Rounds } from '../rounds.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import { auditAttestedTable } from './audit-attested.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditDayRow, auditDayTable } from './audit-tables.ts';
@@ -62,7 +62,7 @@ const AUDIT_TABLES: DayTables = { open: auditDayTable, attested: auditAttestedTa
 export class DailyHeads implements AsyncDisposable {
   readonly #options: DailyHeadsOptions;
   readonly #tables: DayTables;
-  readonly #rounds = new Rounds(LOOK_MS, () => this.#look());
+  readonly #task = new PeriodicTask(LOOK_MS, () => this.#look());
 
   constructor(options: DailyHeadsOptions) {
     this.#options = options;
@@ -71,17 +71,17 @@ export class DailyHeads implements AsyncDisposable {
 
   /** Once records are accepted. */
   start(): void {
-    this.#rounds.start();
+    this.#task.start();
   }
 
   /** Closes the days that are over and attests what is due. Resolves to the number of heads attested; never rejects. */
   look(): Promise<number> {
-    return this.#rounds.now();
+    return this.#task.now();
   }
 
   /** Waits for records under way. What is left is attested after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#rounds[Symbol.asyncDispose]();
+    await this.#task[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<number> {
@@ -91,7 +91,7 @@ export class DailyHeads implements AsyncDisposable {
       const lastOver = dayOf(timestampOf(now() - GRACE_MS - DAY_MS));
       if (auditLog.closedThrough === null || auditLog.closedThrough < lastOver) await auditLog.closeThrough(lastOver);
       for await (const due of this.#due()) {
-        if (this.#rounds.signal.aborted) break;
+        if (this.#task.signal.aborted) break;
         const before = await this.#attestedAmong(due);
         const outcomes = await Promise.all(due.map((head, i) => this.#attest(head, before[i] === true)));
         attested += outcomes.filter((isAttested) => isAttested).length;

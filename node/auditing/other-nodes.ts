@@ -97,10 +97,10 @@ export function ownResult({ verdict, evidence: { record, proof } }: VerifiedReco
 
 function chooseMembers({ self, members, random }: OtherNodesOptions, origin: NodeId): readonly Member[] {
   const others = members().filter(({ node }) => node !== self && node !== origin);
-  const turn = Math.floor(random() * others.length);
-  const turned = [...others.slice(turn), ...others.slice(0, turn)];
+  const offset = Math.floor(random() * others.length);
+  const rotated = [...others.slice(offset), ...others.slice(0, offset)];
   const made = origin === self ? [] : members().filter(({ node }) => node === origin);
-  return [...turned, ...made].slice(0, MAX_ASKED);
+  return [...rotated, ...made].slice(0, MAX_ASKED);
 }
 
 /** Null where the member does not know the record, or does not know it confirmed yet. Throws where it cannot be asked. */

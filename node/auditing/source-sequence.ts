@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
@@ -92,6 +92,6 @@ async function* neighbours(
       if (record.account !== subject.account || record.sourceId !== subject.sourceId) continue;
       yield { record, leaf: writeSha256(recordLeaf(nativeSuite, texts.head)) };
     }
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }

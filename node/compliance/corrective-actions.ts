@@ -7,7 +7,7 @@ import { linkTable } from '../records/link-tables.ts';
 import { readOwnRecord, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 
 /** Where a corrective action stands: its first record, and the last, which are the same at the beginning. */
 export interface ActionState {
@@ -24,12 +24,12 @@ export interface Step {
 /** Corrective actions: each a chain of signed steps on the node where it began, the last of which says where it stands. */
 export class CorrectiveActions {
   readonly #store: Store;
-  readonly #lanes: Lanes;
+  readonly #keyedLock: KeyedLock;
   readonly #self: NodeId;
 
-  constructor(store: Store, lanes: Lanes, self: NodeId) {
+  constructor(store: Store, keyedLock: KeyedLock, self: NodeId) {
     this.#store = store;
-    this.#lanes = lanes;
+    this.#keyedLock = keyedLock;
     this.#self = self;
   }
 
@@ -39,7 +39,7 @@ export class CorrectiveActions {
     { correctiveActionId, sourceId, to }: Step,
     work: (state: ActionState) => Promise<Result>,
   ): Promise<Result> {
-    return this.#lanes.exclusive(`corrective-action/${correctiveActionId}`, async () => {
+    return this.#keyedLock.exclusive(`corrective-action/${correctiveActionId}`, async () => {
       const state = await this.#require(account, correctiveActionId);
       if (state.first.sourceId !== sourceId) {
         throw new ComplianceError('source-mismatch', 'sourceId', 'is not the source of the corrective action');

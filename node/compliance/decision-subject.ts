@@ -5,7 +5,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { AccountRecords } from './account-records.ts';
 import type { Subjects } from './subjects.ts';
 
-export interface DecisionSubjectRooms {
+export interface DecisionSubjectServices {
   readonly records: Pick<AccountRecords, 'findIncident' | 'requireIncident'>;
   readonly subjects: Pick<Subjects, 'row'>;
 }
@@ -25,7 +25,7 @@ interface AddressedDraft {
 
 /** The draft with its link to an incident and the row by which its person is found. Throws `ComplianceError`. */
 export async function addressed(
-  rooms: DecisionSubjectRooms,
+  services: DecisionSubjectServices,
   caller: Caller,
   request: DecisionSubject,
   draft: DecisionDraft,
@@ -38,15 +38,15 @@ export async function addressed(
           ...draft,
           besides: (id: Parameters<NonNullable<DecisionDraft['besides']>>[0]) => [
             ...(draft.besides?.(id) ?? []),
-            rooms.subjects.row(caller.account.id, subjectRef, id),
+            services.subjects.row(caller.account.id, subjectRef, id),
           ],
         };
-  return linkedToIncident(rooms, caller, request, found);
+  return linkedToIncident(services, caller, request, found);
 }
 
 /** What `data` says is the caller's own material: a notification that names no incident there is recorded all the same. */
 async function linkedToIncident(
-  { records }: DecisionSubjectRooms,
+  { records }: DecisionSubjectServices,
   caller: Caller,
   { incidentId, data }: DecisionSubject,
   draft: DecisionDraft,

@@ -16,7 +16,7 @@ import { linkingIds } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import { holdCountTable, lockDaysTable, lockEndTable, lockTable, releasesOf } from './lock-tables.ts';
 
 /** What the locks of some scopes amount to. */
@@ -42,18 +42,18 @@ export interface PlacedLock {
 /** Retention locks, each of one source of an account. They are only ever added; what they amount to is read in O(1). */
 export class Locks {
   readonly #store: Store;
-  readonly #lanes: Lanes;
+  readonly #keyedLock: KeyedLock;
 
-  constructor(store: Store, lanes: Lanes) {
+  constructor(store: Store, keyedLock: KeyedLock) {
     this.#store = store;
-    this.#lanes = lanes;
+    this.#keyedLock = keyedLock;
   }
 
   /** Runs the work while no lock of these sources is placed or released, and nothing of them is erased. */
   async alone<Result>(sources: readonly SourceName[], work: () => Promise<Result>): Promise<Result> {
-    const lanes = [...new Set(sources.map(({ account, sourceId }) => `locks/${account}/${sourceKey(sourceId)}`))];
-    // Always in the same order: two who need the same lanes would otherwise wait for each other.
-    return this.#inLanes(lanes.sort(), work);
+    const keys = [...new Set(sources.map(({ account, sourceId }) => `locks/${account}/${sourceKey(sourceId)}`))];
+    // Always in the same order: two who need the same locks would otherwise wait for each other.
+    return this.#withLocks(keys.sort(), work);
   }
 
   /**
@@ -109,9 +109,9 @@ export class Locks {
     return row === undefined ? null : Number(row[0].split('/')[0]);
   }
 
-  async #inLanes<Result>(lanes: readonly string[], work: () => Promise<Result>): Promise<Result> {
-    const [lane, ...others] = lanes;
-    return lane === undefined ? work() : this.#lanes.exclusive(lane, () => this.#inLanes(others, work));
+  async #withLocks<Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> {
+    const [key, ...others] = keys;
+    return key === undefined ? work() : this.#keyedLock.exclusive(key, () => this.#withLocks(others, work));
   }
 }
 

@@ -6,7 +6,7 @@ import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
 import { eraseKeys, type ErasedKey } from '../payload/payload-keys.ts';
 import { readPayload } from '../payload/payload-tables.ts';
-import { PayloadDamagedError, type PayloadVault } from '../payload/payload-vault.ts';
+import { PayloadDamagedError, type PayloadCipher } from '../payload/payload-cipher.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
@@ -15,7 +15,7 @@ import type { Subjects } from './subjects.ts';
 
 export interface PayloadTracesOptions {
   readonly store: Store;
-  readonly vault: PayloadVault;
+  readonly cipher: PayloadCipher;
   readonly subjects: Pick<Subjects, 'removal'>;
   readonly purges: Pick<DuePurges, 'due' | 'noteEnded'>;
 }
@@ -73,7 +73,7 @@ export class PayloadTraces {
   /** Undefined where nobody can read the payload any more. */
   async #textOf(id: RecordId, seq: number): Promise<string | undefined> {
     try {
-      const payload = await readPayload(this.#options.store, this.#options.vault, id, seq);
+      const payload = await readPayload(this.#options.store, this.#options.cipher, id, seq);
       return payload === 'erased' ? undefined : payload.text;
     } catch (error) {
       if (error instanceof PayloadDamagedError) return undefined;

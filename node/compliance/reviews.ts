@@ -4,7 +4,7 @@ import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { linkingIdsOfEach } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import type { AccountSpeakers } from './account-speakers.ts';
 
 /** Earlier reviews of a record that are looked at: beyond, the counts stand still. */
@@ -22,13 +22,13 @@ export interface ReviewCounts {
 /** Human reviews of records by nodes that speak for the account: how often, and by how many persons, one was looked at again. */
 export class Reviews {
   readonly #store: Store;
-  readonly #lanes: Lanes;
+  readonly #keyedLock: KeyedLock;
   readonly #self: NodeId;
   readonly #speakers: Pick<AccountSpeakers, 'speaking'>;
 
-  constructor(store: Store, lanes: Lanes, self: NodeId, speakers: Pick<AccountSpeakers, 'speaking'>) {
+  constructor(store: Store, keyedLock: KeyedLock, self: NodeId, speakers: Pick<AccountSpeakers, 'speaking'>) {
     this.#store = store;
-    this.#lanes = lanes;
+    this.#keyedLock = keyedLock;
     this.#self = self;
     this.#speakers = speakers;
   }
@@ -39,7 +39,7 @@ export class Reviews {
     reviewer: string,
     work: (counts: ReviewCounts) => Promise<Result>,
   ): Promise<Result> {
-    return this.#lanes.exclusive(`review/${original.id}`, async () => work(await this.#counts(original, reviewer)));
+    return this.#keyedLock.exclusive(`review/${original.id}`, async () => work(await this.#counts(original, reviewer)));
   }
 
   async #counts({ id, account }: AttestationRecord, reviewer: string): Promise<ReviewCounts> {

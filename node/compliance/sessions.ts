@@ -6,7 +6,7 @@ import { readOwnRecord } from '../records/record-reader.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import { sessionCountTable } from './session-count.ts';
 
 /**
@@ -15,12 +15,12 @@ import { sessionCountTable } from './session-count.ts';
  */
 export class Sessions {
   readonly #store: Store;
-  readonly #lanes: Lanes;
+  readonly #keyedLock: KeyedLock;
   readonly #self: NodeId;
 
-  constructor(store: Store, lanes: Lanes, self: NodeId) {
+  constructor(store: Store, keyedLock: KeyedLock, self: NodeId) {
     this.#store = store;
-    this.#lanes = lanes;
+    this.#keyedLock = keyedLock;
     this.#self = self;
   }
 
@@ -30,7 +30,7 @@ export class Sessions {
     sessionId: string,
     work: (start: AttestationRecord) => Promise<Result>,
   ): Promise<Result> {
-    return this.#lanes.shared(laneOf(sessionId), async () => work(await this.#requireOpen(caller, sessionId)));
+    return this.#keyedLock.shared(lockKeyOf(sessionId), async () => work(await this.#requireOpen(caller, sessionId)));
   }
 
   /**
@@ -42,7 +42,7 @@ export class Sessions {
     { sessionId, sourceId }: { readonly sessionId: string; readonly sourceId: string },
     work: (start: AttestationRecord, decisions: number) => Promise<Result>,
   ): Promise<Result> {
-    return this.#lanes.exclusive(laneOf(sessionId), async () => {
+    return this.#keyedLock.exclusive(lockKeyOf(sessionId), async () => {
       const start = await this.#require(caller, sessionId);
       if (start.sourceId !== sourceId) {
         throw new ComplianceError('source-mismatch', 'sourceId', 'is not the source that the session was started for');
@@ -73,6 +73,6 @@ export class Sessions {
   }
 }
 
-function laneOf(sessionId: string): string {
+function lockKeyOf(sessionId: string): string {
   return `session/${sessionId}`;
 }

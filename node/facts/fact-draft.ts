@@ -4,7 +4,7 @@ import type { JsonObject } from '../../protocol/json/value.ts';
 import { SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import type { Draft } from '../intake/draft.ts';
 import { randomBytesPooled } from '../randomness.ts';
-import type { FactSnapshot } from './fact-book.ts';
+import type { FactSnapshot } from './fact-cache.ts';
 
 /** Source that facts about the ledger are recorded under. */
 const SOURCE_ID = 'meridian/hedera-facts';

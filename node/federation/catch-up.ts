@@ -7,7 +7,7 @@ import { ChainAssembler, type ChainBesides, ChainContradictionError, type Record
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Decided } from './decidable.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import { type ArrivedPage, type PageTaker, takeArrived, takeFrame } from './arrived-page.ts';
 import { keptFrames, PageAhead, PageEnd, type PageStart } from './page-ahead.ts';
 import { PageChecks } from './page-checks.ts';
@@ -37,7 +37,7 @@ export interface CatchUpOptions {
   readonly decided: Decided;
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request'>;
-  readonly lanes: Lanes<NodeId>;
+  readonly locks: KeyedLock<NodeId>;
   readonly now: () => number;
   readonly log: Logger;
   /** Told of the batches that a peer's page made whole, once they are checked and on the disk, in order of their chain. */
@@ -202,7 +202,7 @@ export class CatchUp implements AsyncDisposable {
   async #pullNow(page: PulledPage, start: PageStart): Promise<void> {
     const { node, peer } = page;
     const end = new PageEnd();
-    await this.#options.lanes.exclusive(peer, async () => {
+    await this.#options.locks.exclusive(peer, async () => {
       for await (const frame of this.#ask(node, peer, start, this.#closing.signal)) {
         end.take(frame);
         await takeFrame(page, frame);
@@ -254,8 +254,8 @@ export class CatchUp implements AsyncDisposable {
 
   /** Reads a page to its end, and has other threads begin with it. */
   async #arrive(node: NodeId, peer: NodeId, start: PageStart, signal: AbortSignal): Promise<ArrivedPage | null> {
-    const { lanes, keys, besides } = this.#options;
-    const kept = await lanes.exclusive(peer, () => keptFrames(this.#ask(node, peer, start, signal)));
+    const { locks, keys, besides } = this.#options;
+    const kept = await locks.exclusive(peer, () => keptFrames(this.#ask(node, peer, start, signal)));
     if (kept === null) return null;
     const end = new PageEnd();
     const frames = kept.map((frame) => {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
@@ -240,7 +240,7 @@ export class ChainAssembler {
     if (partial === undefined) throw new PeerStatementError('malformed', 'records outside a group');
     const { group, signed, records } = partial;
     records.push(...readRecords(group, records.length, texts));
-    await nextTurn();
+    await yieldToEventLoop();
     if (records.length < group.size) return undefined;
     this.#partial = undefined;
     return this.#finishGroup({ group, signed, records, checked: checkGroup(group, signed, records) });

@@ -18,7 +18,7 @@ import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { Table } from '../store/table.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
-import { RosterBook, type RosterSource } from './roster-book.ts';
+import { CurrentRosters, type RosterSource } from './current-rosters.ts';
 
 /** (node, key id, hash of the identity key that signed it) → key certificate. */
 export const certificateTable = new Table('certificate', statementCodec);
@@ -42,18 +42,18 @@ export function revocationParts({ revocation: { node, keyId }, hash }: KnownRevo
 export class FederationKeys {
   readonly #store: Store;
   readonly #log: Pick<RosterSource, 'state'>;
-  readonly book: RosterBook;
+  readonly currentRosters: CurrentRosters;
   readonly directory: KeyDirectory;
   /** Of members whose statements have not changed since. */
   readonly #digests = new Map<NodeId, Sha256Hash>();
   readonly #certificateListeners = new Set<(node: NodeId) => void>();
   readonly #revocationListeners = new Set<(revocation: Revocation) => void>();
 
-  private constructor(store: Store, log: Pick<RosterSource, 'state'>, book: RosterBook) {
+  private constructor(store: Store, log: Pick<RosterSource, 'state'>, currentRosters: CurrentRosters) {
     this.#store = store;
     this.#log = log;
-    this.book = book;
-    this.directory = new KeyDirectory(checkedSuite, () => book.chain, (known) => this.#isNamed(known));
+    this.currentRosters = currentRosters;
+    this.directory = new KeyDirectory(checkedSuite, () => currentRosters.chain, (known) => this.#isNamed(known));
   }
 
   /**
@@ -61,7 +61,7 @@ export class FederationKeys {
    * a stored one does not read, `LogDamagedError` where the text of a roster is missing.
    */
   static async open(store: Store, log: RosterSource, given: RosterChain): Promise<FederationKeys> {
-    const keys = new FederationKeys(store, log, await RosterBook.open(log, given));
+    const keys = new FederationKeys(store, log, await CurrentRosters.open(log, given));
     for await (const [, signed] of certificateTable.under(store, [])) {
       passingOver(() => keys.directory.addCertificate(signed));
     }
@@ -73,7 +73,7 @@ export class FederationKeys {
 
   /** The newest rosters that this node knows. */
   get rosters(): RosterChain {
-    return this.book.chain;
+    return this.currentRosters.chain;
   }
 
   isMember(node: NodeId): boolean {

@@ -11,14 +11,14 @@ import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError, RecordsOfOthers } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { Decided } from './decidable.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import { Gossip } from './gossip.ts';
+import { GossipHandler } from './gossip.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Holdings } from './holdings.ts';
@@ -32,7 +32,7 @@ import { type AskRosters, RosterInquiry, rostersNamed } from './roster-inquiry.t
 import { Replacement } from './replacement.ts';
 import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
-import type { Transport, TransportMember, Verdict } from './transport/contract.ts';
+import type { Transport, TransportMember, ValidationResult } from './transport/contract.ts';
 import { TransportError } from './transport/errors.ts';
 
 export interface FederationOptions {
@@ -81,13 +81,13 @@ export interface FederationOptions {
 }
 
 /** This node among its peers: announces its batches, and holds everyone else's. */
-export class Federation implements AsyncDisposable {
+export class FederationSync implements AsyncDisposable {
   /** What peers were caught at since the start. */
   readonly faults: PeerFaults;
   /** How far others hold the own chain. */
   readonly holdings: Holdings;
   readonly #options: FederationOptions;
-  readonly #gossip: Gossip;
+  readonly #gossip: GossipHandler;
   readonly #heads: HeadExchange;
   readonly #catchUp: CatchUp;
   readonly #pages: PageServer;
@@ -104,7 +104,7 @@ export class Federation implements AsyncDisposable {
   constructor(options: FederationOptions) {
     this.#options = options;
     const { self, keys, besidesOwn } = options;
-    const lanes = new Lanes<NodeId>();
+    const locks = new KeyedLock<NodeId>();
     this.faults = new PeerFaults(options.now);
     const { faults } = this;
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
@@ -112,7 +112,7 @@ export class Federation implements AsyncDisposable {
       else this.#catchUp.lead(node, peer, batch);
     };
     const onUnknownKey = (peer: NodeId) => this.#heads.exchange(peer);
-    this.#gossip = new Gossip({
+    this.#gossip = new GossipHandler({
       ...options,
       faults,
       onLead,
@@ -122,7 +122,7 @@ export class Federation implements AsyncDisposable {
     this.#heads = new HeadExchange({
       ...options,
       faults,
-      lanes,
+      locks,
       onLead,
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
@@ -131,7 +131,7 @@ export class Federation implements AsyncDisposable {
     this.#catchUp = new CatchUp({
       ...options,
       faults,
-      lanes,
+      locks,
       onBatches: (node, batches, peer) => this.#onBatches(node, batches, peer),
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
@@ -141,7 +141,7 @@ export class Federation implements AsyncDisposable {
     });
     this.#pages = new PageServer(options);
     this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
-    this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
+    this.#rivals = new RivalSearch({ ...options, locks, signal: this.#closing.signal });
     this.#replacement = new Replacement({
       ...options,
       rivals: this.#rivals,
@@ -153,11 +153,11 @@ export class Federation implements AsyncDisposable {
       ...options,
       rivals: this.#rivals,
       faults,
-      lanes,
+      locks,
       catchUp: this.#catchUp,
       replacement: new OwnReplacement({
         ...options,
-        lanes,
+        locks,
         besides: besidesOwn.batch,
         onReplaced: (batches) => this.noteSignedAnew(batches),
       }),
@@ -165,21 +165,21 @@ export class Federation implements AsyncDisposable {
     const onRemoved = () => this.#ownChain.noteRemoval();
     this.#rosters = new RosterChanges({
       ...options,
-      book: keys.book,
+      currentRosters: keys.currentRosters,
       exchangeAll: () => this.#heads.exchangeAll(),
       onRemoved,
     });
-    this.#rosterTexts = new RosterTexts({ ...options, faults, book: keys.book });
+    this.#rosterTexts = new RosterTexts({ ...options, faults, currentRosters: keys.currentRosters });
     this.#inquiry = new RosterInquiry({
       ...options,
-      book: keys.book,
+      currentRosters: keys.currentRosters,
       hasMet: () => options.transport.peers().some(({ connected }) => connected),
       onRemoved,
     });
   }
 
   /** Takes what the transport hears on a topic. */
-  receive(data: Uint8Array, from: string): Promise<Verdict> {
+  receive(data: Uint8Array, from: string): Promise<ValidationResult> {
     return this.#gossip.receive(data, nodeId(from));
   }
 

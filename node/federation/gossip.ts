@@ -14,7 +14,7 @@ import type { FederationKeys } from './federation-keys.ts';
 import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
-import type { Verdict } from './transport/contract.ts';
+import type { ValidationResult } from './transport/contract.ts';
 
 /** Announced envelopes kept a node, ahead of their bodies: a rival of one of them is an equivocation too. */
 const MAX_ANNOUNCED = 256;
@@ -47,7 +47,7 @@ export interface GossipOptions {
  *
  * Only faults that hold whatever this node knows are rejected, since a reject also punishes those who forward.
  */
-export class Gossip {
+export class GossipHandler {
   readonly #options: GossipOptions;
   readonly #announced = new Map<NodeId, Map<number, SignedStatement>>();
   /** By member, when it told last, by its own clock. */
@@ -57,7 +57,7 @@ export class Gossip {
     this.#options = options;
   }
 
-  async receive(data: Uint8Array, from: NodeId): Promise<Verdict> {
+  async receive(data: Uint8Array, from: NodeId): Promise<ValidationResult> {
     try {
       return await this.#take(decodeGossip(data), from);
     } catch (error) {
@@ -95,7 +95,7 @@ export class Gossip {
     if (await this.#options.equivocations.learn(proof)) this.#options.onEquivocation(proof);
   }
 
-  async #take(message: GossipMessage, from: NodeId): Promise<Verdict> {
+  async #take(message: GossipMessage, from: NodeId): Promise<ValidationResult> {
     if (message.type === 'told') return this.#takeTold(message, from);
     // Who leaves is heard of itself alone.
     if (!this.#options.keys.isMember(from) && nodeOf(message) !== from) return 'ignore';
@@ -107,7 +107,7 @@ export class Gossip {
    * What a member told before says nothing any more: whoever keeps its message can pass it on as often as it likes, and
    * would take back what it told since.
    */
-  #takeTold({ node, at, point }: Told, from: NodeId): Verdict {
+  #takeTold({ node, at, point }: Told, from: NodeId): ValidationResult {
     if (node !== from) throw new PeerStatementError('forged', `${from} tells for ${node}`);
     if (at <= (this.#toldAt.get(from) ?? -1)) return 'ignore';
     this.#toldAt.set(from, at);

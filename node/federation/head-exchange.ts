@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
-import { backOff } from '../back-off.ts';
+import { backoffDelay } from '../backoff.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import { decodeItem, type PageItem, type PageRequest, pageRequest, readStatus, type Status, STATUS_EQUIVOCATIONS, STATUS_REQUEST } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
@@ -33,7 +33,7 @@ export interface HeadExchangeOptions {
   readonly equivocations: Equivocations;
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
-  readonly lanes: Lanes<NodeId>;
+  readonly locks: KeyedLock<NodeId>;
   /** In [0, 1), for the jitter of back-offs. */
   readonly random: () => number;
   readonly log: Logger;
@@ -137,7 +137,7 @@ export class HeadExchange implements AsyncDisposable {
       if (isThere) this.exchange(peer);
       else this.#retries.delete(peer);
     };
-    const timer = setTimeout(retry, backOff(failures, this.#options.random())).unref();
+    const timer = setTimeout(retry, backoffDelay(failures, this.#options.random())).unref();
     this.#retries.set(peer, { failures, timer });
   }
 
@@ -242,9 +242,9 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   #collect(peer: NodeId, protocol: 'status' | 'batches', request: Uint8Array): Promise<Uint8Array[]> {
-    const { transport, lanes } = this.#options;
+    const { transport, locks } = this.#options;
     const options = { signal: this.#closing.signal };
-    return lanes.exclusive(peer, () => Array.fromAsync(transport.request(peer, protocol, request, options)));
+    return locks.exclusive(peer, () => Array.fromAsync(transport.request(peer, protocol, request, options)));
   }
 }
 

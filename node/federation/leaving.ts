@@ -2,7 +2,7 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Timestamp } from '../../protocol/time.ts';
-import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import { logRosters } from '../log/log-rosters.ts';
 import { isReleased, type RemovalLog, removalOf, removalTime } from '../log/removal.ts';
 import type { Chains } from './chains.ts';
@@ -18,8 +18,8 @@ const LEAVE_MS = 40_000;
 
 export interface LeavingOptions {
   readonly federationLog: RemovalLog['federationLog'] & { readonly state: DecisionState };
-  readonly book: { readonly inForce: Pick<RosterChain, 'current' | 'member' | 'rosters'> };
-  readonly checkpoints: Pick<CheckpointBook, 'all' | 'newest'>;
+  readonly currentRosters: { readonly inForce: Pick<RosterChain, 'current' | 'member' | 'rosters'> };
+  readonly checkpoints: Pick<CheckpointStore, 'all' | 'newest'>;
   readonly chains: Pick<Chains, 'head'>;
   readonly now: () => number;
   /** A clock that no step moves, in milliseconds. Default: that of the process. */
@@ -44,18 +44,18 @@ export class Leaving {
 
   /** Ledger time of the decision that removed a node; null for a member. Throws `LogDamagedError`. */
   removalTime(node: NodeId): Promise<Timestamp | null> {
-    const { federationLog, book } = this.#options;
-    return removalTime({ federationLog, rosters: () => book.inForce.rosters }, node);
+    const { federationLog, currentRosters } = this.#options;
+    return removalTime({ federationLog, rosters: () => currentRosters.inForce.rosters }, node);
   }
 
   /** Those that are let in now, without addresses: nobody dials them. Throws `LogDamagedError`. */
   async members(): Promise<readonly TransportMember[]> {
-    const { federationLog, book } = this.#options;
+    const { federationLog, currentRosters } = this.#options;
     const leaving: TransportMember[] = [];
     for (const name of Object.keys(federationLog.state.past)) {
       const node = nodeId(name);
-      const member = book.inForce.member(node);
-      const removedAt = removalOf(logRosters(federationLog.state, book.inForce), node);
+      const member = currentRosters.inForce.member(node);
+      const removedAt = removalOf(logRosters(federationLog.state, currentRosters.inForce), node);
       // The log may be a step ahead of the texts of its rosters.
       if (member === undefined || removedAt === null) continue;
       if (await this.#isOver(node, removedAt)) this.#doneSince.delete(node);
@@ -76,11 +76,11 @@ export class Leaving {
   }
 
   #isDone(node: NodeId, removedAt: number): boolean {
-    const { federationLog, book, checkpoints, chains, leaveMs = LEAVE_MS } = this.#options;
+    const { federationLog, currentRosters, checkpoints, chains, leaveMs = LEAVE_MS } = this.#options;
     const decided = knownNode(federationLog.state, node)?.last?.batch ?? 0;
-    const roster = book.inForce.current;
+    const roster = currentRosters.inForce.current;
     const sealed = chains.head(node).batch;
-    if (!isReleased({ self: node, removedAt, book: checkpoints, roster, sealed, decided, unsealed: 0 })) {
+    if (!isReleased({ self: node, removedAt, checkpointStore: checkpoints, roster, sealed, decided, unsealed: 0 })) {
       this.#doneSince.delete(node);
       return false;
     }

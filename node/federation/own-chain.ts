@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
-import { Wake } from '../wake.ts';
-import type { Lanes } from '../lanes.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import { readStartAnswer, START_REQUEST } from '../start/start-forms.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -52,7 +52,7 @@ export interface OwnChainOptions {
   readonly self: NodeId;
   readonly chains: Chains;
   readonly transport: Pick<Transport, 'peers' | 'request'>;
-  readonly lanes: Lanes<NodeId>;
+  readonly locks: KeyedLock<NodeId>;
   readonly rivals: RivalSearch;
   readonly decided: Decided;
   readonly faults: PeerFaults;
@@ -82,7 +82,7 @@ export interface OwnChainOptions {
  */
 export class OwnChain {
   readonly #options: OwnChainOptions;
-  readonly #wake = new Wake();
+  readonly #wake = new AutoResetEvent();
   /** Members whose rosters and keys were compared since the start: what they show can be judged. */
   readonly #compared = new Set<NodeId>();
   /** Of the monotonic clock: when a member may be asked. Absent: at once. */
@@ -123,20 +123,20 @@ export class OwnChain {
   /** All that a member said of rosters, keys and heads was compared. */
   noteCompared(peer: NodeId): void {
     this.#compared.add(peer);
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** A member claims to hold this node's chain up to a batch. */
   noteClaim(peer: NodeId, batch: number): void {
     this.#claims.set(peer, Math.max(batch, this.#claims.get(peer) ?? 0));
     const { self, chains } = this.#options;
-    if (this.#recovering) this.#wake.ring();
+    if (this.#recovering) this.#wake.notify();
     else if (batch > chains.head(self).batch) void this.#judgeLate(peer);
   }
 
   /** Something that `suffices` looks at has changed. */
   poke(): void {
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** The federation goes on without this node. */
@@ -151,7 +151,7 @@ export class OwnChain {
 
   /** The log decided another envelope of an own batch than the one that is held: a start asks for it. */
   noteOutdone(): void {
-    if (this.#recovering) this.#wake.ring();
+    if (this.#recovering) this.#wake.notify();
     else this.#halt('closed');
   }
 
@@ -204,17 +204,17 @@ export class OwnChain {
   }
 
   async #ask(peer: NodeId, signal: AbortSignal): Promise<void> {
-    const { transport, lanes, onCheckpoint, faults, log } = this.#options;
+    const { transport, locks, onCheckpoint, faults, log } = this.#options;
     this.#asking.set(peer, Number.POSITIVE_INFINITY);
     try {
-      const frames = await lanes.exclusive(peer, () =>
+      const frames = await locks.exclusive(peer, () =>
         Array.fromAsync(transport.request(peer, 'start', START_REQUEST, { signal })),
       );
       const { batch, checkpoints } = readStartAnswer(frames);
       for (const checkpoint of checkpoints) await onCheckpoint(checkpoint);
       if (batch > 0) this.noteClaim(peer, batch);
       this.#answered.add(peer);
-      this.#wake.ring();
+      this.#wake.notify();
     } catch (error) {
       if (signal.aborted) return;
       faults.noteError(peer, error);
@@ -231,7 +231,7 @@ export class OwnChain {
     for (const [peer, batch] of this.#claims) catchUp.lead(self, peer, batch);
     await catchUp.settled(self);
     if (chains.head(self).batch > held || this.#mayNotSign) return;
-    await new Wake().wait(RETRY_MS, signal);
+    await new AutoResetEvent().wait(RETRY_MS, signal);
     for (const peer of this.#claims.keys()) catchUp.forgive(peer, self);
     // It is shown again: what nobody brings may be what the log cannot decide by now.
     this.#shown = held;
@@ -404,7 +404,7 @@ export class OwnChain {
   #halt(reason: HaltReason): void {
     if (this.#halted !== null && weightOf(reason) <= weightOf(this.#halted)) return;
     this.#halted = reason;
-    this.#wake.ring();
+    this.#wake.notify();
     this.#options.log.fatal({ reason }, reason === 'removed' ? 'this node records nothing more' : 'this node signs nothing more');
     this.#options.onHalt(reason);
   }

@@ -5,7 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import { derivedOperations } from '../log/chain-tables.ts';
 import { groupTable } from '../records/record-tables.ts';
 import { envelopeTable, readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
@@ -30,7 +30,7 @@ export interface OwnReplacementOptions {
   readonly chains: Chains;
   readonly decided: Decided;
   readonly transport: Pick<Transport, 'request'>;
-  readonly lanes: Lanes<NodeId>;
+  readonly locks: KeyedLock<NodeId>;
   /** Rows that land beside an own batch that comes from a peer. */
   readonly besides: ChainBesides['batch'];
   /** While envelopes are replaced, nothing of own batches from that number on may be sent to the ledger. */
@@ -89,9 +89,9 @@ export class OwnReplacement {
   }
 
   async #readPage(peer: NodeId, reading: Reading, signal: AbortSignal): Promise<void> {
-    const { transport, lanes, self } = this.#options;
+    const { transport, locks, self } = this.#options;
     const request: PageRequest = { want: 'chain', node: self, ...reading.wanted };
-    await lanes.exclusive(peer, async () => {
+    await locks.exclusive(peer, async () => {
       for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), { signal })) {
         if (!(await reading.take(decodeItem(frame)))) return;
       }

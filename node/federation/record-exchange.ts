@@ -8,7 +8,7 @@ import { openRecord } from '../../protocol/chain/record.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { parseBundleText } from '../../protocol/verdict/parse.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { OpenedPayload } from '../payload/payload-vault.ts';
+import type { OpenedPayload } from '../payload/payload-cipher.ts';
 import { youngBundle } from '../verification/bundles.ts';
 import { decisionNaming, type Evidence, type EvidenceSources } from '../verification/evidence.ts';
 import type { Chains } from './chains.ts';

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { backOff } from '../back-off.ts';
-import { Wake } from '../wake.ts';
+import { backoffDelay } from '../backoff.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -42,7 +42,7 @@ export class Replacement implements AsyncDisposable {
   readonly #options: ReplacementOptions;
   readonly #closing = new AbortController();
   readonly #running = new Map<NodeId, Promise<void>>();
-  readonly #wakes = new Map<NodeId, Wake>();
+  readonly #wakes = new Map<NodeId, AutoResetEvent>();
   /** Nodes to look at once more: they were poked while they were looked at. */
   readonly #again = new Set<NodeId>();
   /** Nodes of which a held batch waits for another in its place. */
@@ -57,7 +57,7 @@ export class Replacement implements AsyncDisposable {
     if (node === this.#options.self || this.#closing.signal.aborted) return;
     if (this.#running.has(node)) {
       this.#again.add(node);
-      this.#wakes.get(node)?.ring();
+      this.#wakes.get(node)?.notify();
       return;
     }
     const run = this.#run(node)
@@ -86,7 +86,7 @@ export class Replacement implements AsyncDisposable {
   async #run(node: NodeId): Promise<void> {
     const { random, log } = this.#options;
     const { signal } = this.#closing;
-    const wake = new Wake();
+    const wake = new AutoResetEvent();
     this.#wakes.set(node, wake);
     for (let tries = 1; !signal.aborted; tries++) {
       this.#again.delete(node);
@@ -97,7 +97,7 @@ export class Replacement implements AsyncDisposable {
       const { batch } = outdone.held.envelope;
       if (tries === 1) log.warn({ node, batch }, 'a held batch gives way to another one: asking for it');
       if (await this.#replace(node, outdone)) tries = 0;
-      else await wake.wait(backOff(tries, random()), signal);
+      else await wake.wait(backoffDelay(tries, random()), signal);
     }
   }
 

@@ -2,7 +2,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import type { Lanes } from '../lanes.ts';
+import type { KeyedLock } from '../keyed-lock.ts';
 import { decodeItem, pageRequest } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
@@ -10,7 +10,7 @@ import type { Transport } from './transport/contract.ts';
 export interface RivalSearchOptions {
   readonly keys: FederationKeys;
   readonly transport: Pick<Transport, 'request'>;
-  readonly lanes: Lanes<NodeId>;
+  readonly locks: KeyedLock<NodeId>;
   readonly signal: AbortSignal;
 }
 
@@ -30,9 +30,9 @@ export class RivalSearch {
    * anything else, `TransportError` where the peer does not answer.
    */
   async envelope(peer: NodeId, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
-    const { transport, lanes, signal, keys } = this.#options;
+    const { transport, locks, signal, keys } = this.#options;
     const request = pageRequest.encode({ want: 'envelope', node, batch });
-    const frames = await lanes.exclusive(peer, () =>
+    const frames = await locks.exclusive(peer, () =>
       Array.fromAsync(transport.request(peer, 'batches', request, { signal })),
     );
     const [frame] = frames;

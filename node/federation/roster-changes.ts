@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { hasMember, type Roster } from '../../protocol/log/roster.ts';
-import type { RosterBook } from './roster-book.ts';
+import type { CurrentRosters } from './current-rosters.ts';
 import type { Transport, TransportMember } from './transport/contract.ts';
 
 /** How often it is looked whether one that leaves is done. In milliseconds. */
@@ -9,7 +9,7 @@ const LOOK_MS = 5_000;
 
 export interface RosterChangesOptions {
   readonly self: NodeId;
-  readonly book: Pick<RosterBook, 'chain' | 'contradiction' | 'onRoster'>;
+  readonly currentRosters: Pick<CurrentRosters, 'chain' | 'contradiction' | 'onRoster'>;
   readonly transport: Pick<Transport, 'setMembers'>;
   readonly log: Logger;
   /** Former members that are let in still. Default: none. */
@@ -40,9 +40,9 @@ export class RosterChanges implements AsyncDisposable {
 
   constructor(options: RosterChangesOptions) {
     this.#options = options;
-    this.#allowed = options.book.chain.current.members;
+    this.#allowed = options.currentRosters.chain.current.members;
     this.#tellContradiction();
-    this.#stop = options.book.onRoster((roster) => {
+    this.#stop = options.currentRosters.onRoster((roster) => {
       this.#tellContradiction();
       this.#schedule(() => this.#apply(roster));
     });
@@ -50,8 +50,8 @@ export class RosterChanges implements AsyncDisposable {
 
   /** Lets in whom the rosters and those that leave make it. Resolves once the transport knows. Call before it starts. */
   async start(): Promise<void> {
-    const { self, book, onRemoved } = this.#options;
-    if (!hasMember(book.chain.current, self)) onRemoved();
+    const { self, currentRosters, onRemoved } = this.#options;
+    if (!hasMember(currentRosters.chain.current, self)) onRemoved();
     this.look();
     this.#timer = setInterval(() => this.look(), LOOK_MS);
     this.#timer.unref();
@@ -99,8 +99,8 @@ export class RosterChanges implements AsyncDisposable {
   }
 
   async #admitted(): Promise<readonly TransportMember[]> {
-    const { self, book, leaving, isReleased } = this.#options;
-    const { current } = book.chain;
+    const { self, currentRosters, leaving, isReleased } = this.#options;
+    const { current } = currentRosters.chain;
     if (!hasMember(current, self)) return isReleased?.() === true ? [] : current.members;
     const admitted: TransportMember[] = [...current.members];
     // Who left and came back under another id may have kept its peer id; the transport knows each once.
@@ -111,10 +111,10 @@ export class RosterChanges implements AsyncDisposable {
   }
 
   #tellContradiction(): void {
-    const { book, log } = this.#options;
-    if (this.#isContradictionTold || book.contradiction === null) return;
+    const { currentRosters, log } = this.#options;
+    if (this.#isContradictionTold || currentRosters.contradiction === null) return;
     this.#isContradictionTold = true;
-    log.error({ ...book.contradiction }, 'THE ROSTER FILE NAMES ANOTHER ROSTER THAN THE LEDGER; the ledger holds');
+    log.error({ ...currentRosters.contradiction }, 'THE ROSTER FILE NAMES ANOTHER ROSTER THAN THE LEDGER; the ledger holds');
   }
 }
 

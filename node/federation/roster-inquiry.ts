@@ -8,7 +8,7 @@ import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { hasMember, majorityOf, type Member } from '../../protocol/log/roster.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { RosterBook } from './roster-book.ts';
+import type { CurrentRosters } from './current-rosters.ts';
 
 /** Texts of rosters that a member shows to anyone: those in force there, from a version on, and those that it named. */
 export interface ShownRosters {
@@ -21,7 +21,7 @@ export type AskRosters = (baseUrl: string, from: number, signal: AbortSignal) =>
 
 export interface RosterInquiryOptions {
   readonly self: NodeId;
-  readonly book: Pick<RosterBook, 'chain'>;
+  readonly currentRosters: Pick<CurrentRosters, 'chain'>;
   readonly askRosters: AskRosters;
   /** Whether any member is connected. */
   readonly hasMet: () => boolean;
@@ -74,14 +74,14 @@ export class RosterInquiry implements AsyncDisposable {
   }
 
   async #inquire(): Promise<void> {
-    const { rosterPatienceMs = PATIENCE_MS, hasMet, onRemoved, book, log, self } = this.#options;
+    const { rosterPatienceMs = PATIENCE_MS, hasMet, onRemoved, currentRosters, log, self } = this.#options;
     const { signal } = this.#closing;
     for (const pause of [rosterPatienceMs, ...PAUSES_MS]) {
       await sleep(pause, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // Whoever is let in reads the log with the others. It may be hung up by the next round.
       if (hasMet()) continue;
-      const known = book.chain;
+      const known = currentRosters.chain;
       const shown = await this.#askAll(known);
       const newest = newestShown(known, shown);
       if (newest === known) continue;

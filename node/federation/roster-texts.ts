@@ -6,7 +6,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { decodeItem, pageRequest } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
-import type { RosterBook } from './roster-book.ts';
+import type { CurrentRosters } from './current-rosters.ts';
 import type { AskRosters } from './roster-inquiry.ts';
 import type { Transport } from './transport/contract.ts';
 
@@ -15,7 +15,7 @@ const ASKED_AT_ONCE = 4;
 
 export interface RosterTextsOptions {
   readonly self: NodeId;
-  readonly book: Pick<RosterBook, 'chain' | 'inForce'>;
+  readonly currentRosters: Pick<CurrentRosters, 'chain' | 'inForce'>;
   readonly transport: Pick<Transport, 'peers' | 'request'>;
   readonly askRosters: AskRosters;
   readonly faults: PeerFaults;
@@ -36,9 +36,9 @@ export class RosterTexts implements Disposable {
 
   /** Asks each once, until one shows it. Undefined where nobody does: to be asked again later. */
   async find(hash: Sha256Hash): Promise<string | undefined> {
-    const { self, transport, book } = this.#options;
+    const { self, transport, currentRosters } = this.#options;
     const peers = transport.peers().filter(({ connected }) => connected);
-    const others = book.chain.current.members.filter(({ node }) => node !== self);
+    const others = currentRosters.chain.current.members.filter(({ node }) => node !== self);
     return (
       (await this.#firstOf(peers, ({ node }) => this.#unlessSilent(nodeId(node), () => this.#askPeer(nodeId(node), hash)))) ??
       (await this.#firstOf(others, ({ node, baseUrl }) => this.#unlessSilent(node, () => this.#askAddress(baseUrl, hash))))
@@ -87,8 +87,8 @@ export class RosterTexts implements Disposable {
   }
 
   async #askAddress(baseUrl: string, hash: Sha256Hash): Promise<string | undefined> {
-    const { askRosters, book } = this.#options;
-    const { rosters, named } = await askRosters(baseUrl, book.inForce.rosters.length + 1, this.#closing.signal);
+    const { askRosters, currentRosters } = this.#options;
+    const { rosters, named } = await askRosters(baseUrl, currentRosters.inForce.rosters.length + 1, this.#closing.signal);
     return [...rosters, ...named].find((text) => text.isWellFormed() && hashText(nativeSuite, text) === hash);
   }
 }

@@ -11,7 +11,7 @@ import { type SignedStatement, SignedStatementShape, signStatement } from '../..
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -47,7 +47,7 @@ export interface RosterVotesOptions {
   readonly onVote: () => void;
 }
 
-const LANE = 'votes';
+const LOCK_KEY = 'votes';
 
 /**
  * Signs next rosters with this node's identity key, as its operator says. Of several the one signed last is the one that
@@ -57,7 +57,7 @@ const LANE = 'votes';
  */
 export class RosterVotes {
   readonly #options: RosterVotesOptions;
-  readonly #lanes = new Lanes<typeof LANE>();
+  readonly #locks = new KeyedLock<typeof LOCK_KEY>();
 
   constructor(options: RosterVotesOptions) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class RosterVotes {
   /** Signs a roster, and has it named. Returns its hash. Throws `RosterVoteError` on one that could not come into force. */
   sign(text: string): Promise<Sha256Hash> {
     const { store, identity, now, onVote } = this.#options;
-    return this.#lanes.exclusive(LANE, async () => {
+    return this.#locks.exclusive(LOCK_KEY, async () => {
       const roster = await this.#judge(text);
       const hash = hashText(nativeSuite, text);
       const signed = await signStatement(rosterStatement, roster, identity);

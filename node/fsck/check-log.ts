@@ -5,7 +5,7 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { checkpointTable, replacedCheckpointTable } from '../log/checkpoint-book.ts';
+import { checkpointTable, replacedCheckpointTable } from '../log/checkpoint-store.ts';
 import { falseCheckpointTable } from '../log/false-checkpoints.ts';
 import {
   DECISION_STATE_ROW,

@@ -5,7 +5,7 @@ import { commitText } from '../../protocol/payload/commitment.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { preparedKeyTable } from '../payload/payload-keys.ts';
 import { answerDraft, completeAnswer } from '../payments/answer-draft.ts';
-import { HeldDamagedError, type HeldVault } from '../payments/held-vault.ts';
+import { PaymentDamagedError, type PaymentCipher } from '../payments/payment-cipher.ts';
 import { keyParts, type PaymentKey, keyText, readKeyParts, readKeyText } from '../payments/payment-key.ts';
 import {
   isOpen,
@@ -180,9 +180,9 @@ async function checkAnswers(check: Check): Promise<void> {
   }
 }
 
-function checkAnswer(held: HeldVault, key: string, sealed: Uint8Array, row: PaymentRow): void {
+function checkAnswer(held: PaymentCipher, key: string, sealed: Uint8Array, row: PaymentRow): void {
   const value: unknown = JSON.parse(held.open(key, sealed));
-  if (!isJsonObject(value)) throw new HeldDamagedError(`${key} holds no object`);
+  if (!isJsonObject(value)) throw new PaymentDamagedError(`${key} holds no object`);
   const draft = answerDraft(value);
   if (row.state === 'published') completeAnswer(draft, row.publication);
 }
@@ -214,11 +214,11 @@ async function checkPrepared(check: Check): Promise<void> {
   }
 }
 
-function checkPayload({ vault }: Check, { id, payloadHash, ciphertext }: PreparedRow, seed: Uint8Array): void {
-  if (vault === null) return;
-  const { salt, text } = vault.open(id, { seed, ciphertext });
+function checkPayload({ cipher }: Check, { id, payloadHash, ciphertext }: PreparedRow, seed: Uint8Array): void {
+  if (cipher === null) return;
+  const { salt, text } = cipher.open(id, { seed, ciphertext });
   if (commitText(nativeSuite, 'meridian/payload/1', salt, text) === payloadHash) return;
-  throw new HeldDamagedError(`the payload of ${id} is not what it commits to`);
+  throw new PaymentDamagedError(`the payload of ${id} is not what it commits to`);
 }
 
 async function checkIdentifiers(check: Check): Promise<void> {

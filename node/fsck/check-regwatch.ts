@@ -57,8 +57,8 @@ async function checkHeld(check: Check, id: string): Promise<void> {
 }
 
 /** Undefined where it is not held, or does not open, which the walk over the payloads reports. */
-async function payloadOf({ store, vault }: Check, { id, seq }: AttestationRecord): Promise<string | undefined> {
-  if (vault === null) return undefined;
-  const opened = await readPayload(store, vault, id, seq).catch(() => undefined);
+async function payloadOf({ store, cipher }: Check, { id, seq }: AttestationRecord): Promise<string | undefined> {
+  if (cipher === null) return undefined;
+  const opened = await readPayload(store, cipher, id, seq).catch(() => undefined);
   return opened === undefined || opened === 'erased' ? undefined : opened.text;
 }

@@ -1,11 +1,11 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { StatementKind, SignedStatement } from '../../protocol/statement/statement.ts';
-import type { AgentKeyVault } from '../agents/agent-key-vault.ts';
+import type { AgentKeyCipher } from '../agents/agent-key-cipher.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
-import type { HeldVault } from '../payments/held-vault.ts';
-import type { PayloadVault } from '../payload/payload-vault.ts';
+import type { PaymentCipher } from '../payments/payment-cipher.ts';
+import type { PayloadCipher } from '../payload/payload-cipher.ts';
 import type { Table } from '../store/table.ts';
 import { reasonOf, type RowSource } from './rows.ts';
 
@@ -18,9 +18,9 @@ export interface Check extends RowSource {
   /** The node whose store this is; null where nothing in home and store tells. */
   readonly own: NodeId | null;
   /** Null where the home has no payload key. */
-  readonly vault: PayloadVault | null;
-  readonly agentKeys: AgentKeyVault | null;
-  readonly held: HeldVault | null;
+  readonly cipher: PayloadCipher | null;
+  readonly agentKeys: AgentKeyCipher | null;
+  readonly held: PaymentCipher | null;
 }
 
 /** Tables of the store, and the check that proves every row of them. */

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeId } from '../../protocol/ids.ts';
-import { AgentKeyVault } from '../agents/agent-key-vault.ts';
+import { AgentKeyCipher } from '../agents/agent-key-cipher.ts';
 import { migrateStore } from '../migration/migrate-store.ts';
-import { HeldVault } from '../payments/held-vault.ts';
+import { PaymentCipher } from '../payments/payment-cipher.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
-import { PayloadVault } from '../payload/payload-vault.ts';
+import { PayloadCipher } from '../payload/payload-cipher.ts';
 import { ownerOfKeys } from '../payload/payload-keys.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
@@ -104,11 +104,11 @@ async function checkRows(
   }
   await findUnknownTables(store, report);
   const { payloadKey } = files;
-  const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
-  const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
-  const held = payloadKey === null ? null : new HeldVault(payloadKey);
+  const cipher = payloadKey === null ? null : new PayloadCipher(payloadKey);
+  const agentKeys = payloadKey === null ? null : new AgentKeyCipher(payloadKey);
+  const held = payloadKey === null ? null : new PaymentCipher(payloadKey);
   await using groupChecks = new GroupChecks({ payloadKey, threads, signal });
-  const check = { store, report, keys, own, vault, agentKeys, held, signal };
+  const check = { store, report, keys, own, cipher, agentKeys, held, signal };
   const proven = remembering === undefined ? null : await openProven(home, own, payloadKey, remembering);
   try {
     await checkChains(check, { groupChecks, proven });

@@ -13,7 +13,7 @@ import {
 import { nativeSuite } from '../keys/native-suite.ts';
 import { payloadKeyTable, splitKeyRow } from '../payload/payload-keys.ts';
 import { payloadTable } from '../payload/payload-tables.ts';
-import { PayloadVault } from '../payload/payload-vault.ts';
+import { PayloadCipher } from '../payload/payload-cipher.ts';
 import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable } from '../records/record-tables.ts';
 import { splitFrames } from '../store/frames.ts';
@@ -68,11 +68,11 @@ export const LEAF_BYTES = 32;
 
 /** The work that a check of a store consists of: pure, and the same in every thread. */
 export class GroupChecker {
-  readonly #vault: PayloadVault | null;
+  readonly #cipher: PayloadCipher | null;
 
   /** `payloadKey`: null where the home has none; then payloads are counted, and not opened. */
   constructor(payloadKey: Uint8Array | null) {
-    this.#vault = payloadKey === null ? null : new PayloadVault(payloadKey);
+    this.#cipher = payloadKey === null ? null : new PayloadCipher(payloadKey);
   }
 
   /** Re-derives groups from their stored texts, and opens their payloads. */
@@ -120,9 +120,9 @@ export class GroupChecker {
       const seed = seeds?.[at]?.item;
       if (seed === null) report.count('payloadsErased');
       const ciphertext = ciphertexts?.[at];
-      if (ciphertext === undefined || !(seed instanceof Uint8Array) || this.#vault === null) continue;
+      if (ciphertext === undefined || !(seed instanceof Uint8Array) || this.#cipher === null) continue;
       if (isProven) report.count('payloadsOpened');
-      else openPayload(report, this.#vault, record, ciphertext, seed);
+      else openPayload(report, this.#cipher, record, ciphertext, seed);
     }
   }
 }
@@ -169,13 +169,13 @@ function readRecord(
 
 function openPayload(
   report: Report,
-  vault: PayloadVault,
+  cipher: PayloadCipher,
   record: AttestationRecord,
   { key, item: ciphertext }: RunItem<Uint8Array>,
   seed: Uint8Array,
 ): void {
   try {
-    const { salt, text } = vault.open(record.id, { seed, ciphertext });
+    const { salt, text } = cipher.open(record.id, { seed, ciphertext });
     if (payloadTextMatches(nativeSuite, record, salt, text)) report.count('payloadsOpened');
     else report.problem(payloadTable.name, key, `the payload of record ${record.seq} is not what it committed to`);
   } catch (error) {

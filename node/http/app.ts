@@ -45,7 +45,7 @@ interface Mounting extends AppOptions {
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
 /** That a node has no till is how it was set up; it may get one when it is started anew. In seconds. */
-const NO_TILL = { headers: { 'Retry-After': '3600' }, expected: true };
+const NO_PAYMENTS = { headers: { 'Retry-After': '3600' }, expected: true };
 /** Statuses of work that is refused now and may be asked for again. */
 const REFUSED: ReadonlySet<number> = new Set([429, 503]);
 /** Of a path that stands for many. */
@@ -123,7 +123,7 @@ async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRou
       return inPlace(place, () => route.answer({ ...call, counted, reserve }, caller));
     });
   }
-  if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
+  if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_PAYMENTS);
   return paidGate.answer(call, route);
 }
 

@@ -22,12 +22,12 @@ export class BodiesUnderWork {
 
   /** Room for one body until it is disposed. Throws `Problem` 503 where there is none. */
   enter(bytes: number, { kind, id }: Holder): Disposable {
-    if (this.#bytes + bytes > this.#limit) throw noRoom('Too many large bodies are being worked on.', 'memory');
+    if (this.#bytes + bytes > this.#limit) throw noCapacity('Too many large bodies are being worked on.', 'memory');
     const name = `${kind}/${id}`;
     const held = this.#held.of(name);
     const isShared = kind !== 'operator' && kind !== 'none';
     if (isShared && held > 0 && held + bytes > this.#limit * HOLDER_SHARE) {
-      throw noRoom('You have as many bytes under way as one caller may have.', 'share');
+      throw noCapacity('You have as many bytes under way as one caller may have.', 'share');
     }
     using entering = new DisposableStack();
     entering.use(this.#held.add(name, bytes));
@@ -37,7 +37,7 @@ export class BodiesUnderWork {
   }
 }
 
-function noRoom(detail: string, reason: 'memory' | 'share'): Problem {
+function noCapacity(detail: string, reason: 'memory' | 'share'): Problem {
   const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
   return new Problem('dependency-unavailable', detail, { headers, expected: true, reason });
 }

@@ -48,7 +48,7 @@ export function readChunks(
       reject(problem);
       discard(request);
     };
-    const share = budget.open(() => refuse(noRoom()));
+    const share = budget.open(() => refuse(noCapacity()));
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
       if (length > maxBytes) {
@@ -102,7 +102,7 @@ function aborted(): Problem {
   return new Problem('request-aborted', 'The connection ended before the body did.');
 }
 
-function noRoom(): Problem {
+function noCapacity(): Problem {
   return new Problem('dependency-unavailable', 'Too many large bodies are arriving at once.', {
     headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   });

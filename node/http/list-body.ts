@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { countValues, DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
 import { isJsonArray, type JsonValue } from '../../protocol/json/value.ts';
 import type { Holder } from '../limits/holder.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { type BodyLimits, isInUtf8, JSON_LINES_TYPE, JSON_TYPE, type ListLimits, MAX_BODY_VALUES } from './body.ts';
 import {
   LONG_BODIES_UNDER_WORK,
@@ -65,7 +65,7 @@ export async function readListBody(
       // No shorter body can have more values than all items may.
       const isCounted = isLines && bytes.length > limits.maxValues * LEAST_VALUE_BYTES;
       let values = 0;
-      await new Slices().each(items, (item, index) => {
+      await new TimeSlices().each(items, (item, index) => {
         const name = `[${index}]`;
         const text = partText(item, name);
         if (isCounted) values += countValues(text);
@@ -88,7 +88,7 @@ async function arrayItems(bytes: Buffer, limits: ListLimits): Promise<readonly B
 /** Lines that are not blank. */
 async function linesOf(bytes: Buffer, { maxItems, maxItemBytes }: ListLimits): Promise<readonly Buffer[]> {
   const lines: Buffer[] = [];
-  const slices = new Slices();
+  const slices = new TimeSlices();
   for (let start = 0, looked = 1; start < bytes.length; looked++) {
     if (looked % LINES_PER_LOOK === 0 && slices.isOver) await slices.rest();
     const found = bytes.indexOf(NEWLINE, start);

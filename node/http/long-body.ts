@@ -5,7 +5,7 @@ import { parseJson } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonValue } from '../../protocol/json/value.ts';
 import type { Holder } from '../limits/holder.ts';
 import { BODY_BYTES } from '../limits/route-weights.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { BODY_DEADLINE_MS, type BodyLimits, type ListLimits, refuseByHeaders } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { discard, readChunks } from './body-bytes.ts';
@@ -50,7 +50,7 @@ export async function readLongBody(
     discard(request);
     throw refusal;
   }
-  requireRoomNow(request, holder);
+  requireCapacityNow(request, holder);
   const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
   using entering = new DisposableStack();
   entering.use(LONG_BODIES_UNDER_WORK.enter(chunks.reduce((sum, { length }) => sum + length, 0), holder));
@@ -62,7 +62,7 @@ export async function readLongBody(
 /** Takes a JSON text apart in slices, without parsing it. Throws `Problem` that names the item at fault. */
 export async function splitItems(bytes: Buffer, limits: ListedItems): Promise<SplitText> {
   const splitter = new ItemSplitter(bytes, { ...limits, maxSkeletonBytes: MAX_SKELETON_BYTES });
-  const slices = new Slices();
+  const slices = new TimeSlices();
   try {
     while (splitter.advance(STEP_BYTES)) if (slices.isOver) await slices.rest();
     return splitter.finish();
@@ -112,7 +112,7 @@ export function tooLargeItem(member: string | null, index: number, maxItemBytes:
 }
 
 /** Throws where there is no room now for as much as the headers tell of: none of it is read then. Holds nothing. */
-function requireRoomNow(request: IncomingMessage, holder: Holder): void {
+function requireCapacityNow(request: IncomingMessage, holder: Holder): void {
   try {
     LONG_BODIES_UNDER_WORK.enter(Number(request.headers['content-length'] ?? 0), holder)[Symbol.dispose]();
   } catch (error) {
@@ -124,7 +124,7 @@ function requireRoomNow(request: IncomingMessage, holder: Holder): void {
 async function join(chunks: readonly Buffer[]): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  await new Slices().each(chunks, (chunk) => {
+  await new TimeSlices().each(chunks, (chunk) => {
     at += chunk.copy(bytes, at);
   });
   return bytes;
@@ -132,7 +132,7 @@ async function join(chunks: readonly Buffer[]): Promise<Buffer> {
 
 async function digestOf(bytes: Buffer): Promise<string> {
   const digest = createHash('sha256');
-  const slices = new Slices();
+  const slices = new TimeSlices();
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     if (slices.isOver) await slices.rest();
     digest.update(bytes.subarray(at, at + STEP_BYTES));

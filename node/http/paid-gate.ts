@@ -169,8 +169,8 @@ export class PaidGate {
     if (body?.items !== undefined) return readSplitBody(req, body, { ...body.items, holder: askerOf(req) });
     const limits = body ?? { maxBytes: MAX_BODY_BYTES };
     const text = await readJsonText(req, limits);
-    const room = RECORDS_UNDER_WORK.enter(text.length, askerOf(req));
-    return wholeBody(text, () => parseJsonBody(text, limits), room);
+    const claimed = RECORDS_UNDER_WORK.enter(text.length, askerOf(req));
+    return wholeBody(text, () => parseJsonBody(text, limits), claimed);
   }
 
   /**
@@ -251,12 +251,12 @@ export class PaidGate {
 }
 
 /** A body of the usual size, parsed where it is asked for. */
-function wholeBody(text: string, parse: () => JsonObject, room: Disposable = new DisposableStack()): SplitBody {
+function wholeBody(text: string, parse: () => JsonObject, claimed: Disposable = new DisposableStack()): SplitBody {
   return {
     bytes: Buffer.byteLength(text),
     digest: hash('sha256', text, 'hex'),
     parse: async () => parse(),
-    [Symbol.dispose]: () => room[Symbol.dispose](),
+    [Symbol.dispose]: () => claimed[Symbol.dispose](),
   };
 }
 

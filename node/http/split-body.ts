@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import type { Holder } from '../limits/holder.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { type BodyLimits, type ItemLimits, MAX_BODY_VALUES } from './body.ts';
 import type { SplitText } from './item-splitter.ts';
 import { parsePart, partText, readLongBody, splitItems } from './long-body.ts';
@@ -49,7 +49,7 @@ async function parsed({ skeleton, items }: SplitText, limits: ItemLimits): Promi
   // Not an array, or left out: the schema of the route says so.
   if (items.length === 0) return head;
   const values: JsonValue[] = [];
-  await new Slices().each(items, (item, index) => {
+  await new TimeSlices().each(items, (item, index) => {
     const name = `${limits.member}[${index}]`;
     values.push(parsePart(partText(item, name), ITEM_DEPTH, limits.maxValues, name));
   });

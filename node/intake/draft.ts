@@ -13,7 +13,7 @@ import type { Group } from '../../protocol/statement/group.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { Account } from '../accounts/account.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
+import type { PayloadCipher, SealedPayload } from '../payload/payload-cipher.ts';
 import { randomBytesPooled } from '../randomness.ts';
 import type { Operation } from '../store/operation.ts';
 import type { IdempotentRequest } from './idempotency.ts';
@@ -69,11 +69,11 @@ export function keptFor<Kept extends PaidDraft>({ compressPayloads }: Pick<Accou
 export function prepareDraft(
   draft: Draft,
   node: NodeId,
-  vault: PayloadVault,
+  cipher: PayloadCipher,
   epochMilliseconds: number,
 ): PreparedDraft {
   const id = newRecordId(node, epochMilliseconds);
-  return preparedOf(draft, id, sealDraft(textsOf(draft, id), vault));
+  return preparedOf(draft, id, sealDraft(textsOf(draft, id), cipher));
 }
 
 /** Of a draft that is named: what is committed to and encrypted. */
@@ -93,12 +93,12 @@ export interface SealedDraft {
   readonly sealed: SealedPayload;
 }
 
-export function sealDraft(texts: DraftTexts, vault: PayloadVault): SealedDraft {
+export function sealDraft(texts: DraftTexts, cipher: PayloadCipher): SealedDraft {
   const { id, salt = randomBytesPooled(SALT_BYTES), payload, decision, compressPayload = false } = texts;
   return {
     hashes: decision === undefined ? {} : commitDecision(nativeSuite, salt, decision),
     payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, payload),
-    sealed: compressPayload ? vault.sealPacked(id, salt, payload) : vault.seal(id, salt, payload),
+    sealed: compressPayload ? cipher.sealPacked(id, salt, payload) : cipher.seal(id, salt, payload),
   };
 }
 

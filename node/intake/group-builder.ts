@@ -7,7 +7,7 @@ import { type SignedStatement, signStatement } from '../../protocol/statement/st
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import type { PreparedDraft } from './draft.ts';
 import type { TentativeHeads } from './sources.ts';
 
@@ -37,7 +37,7 @@ export async function buildGroup(
 ): Promise<BuiltGroup> {
   const records: BuiltRecord[] = [];
   const tree = new Frontier(nativeSuite);
-  await new Slices().each(drafts, (prepared, i) => {
+  await new TimeSlices().each(drafts, (prepared, i) => {
     const record = buildRecord(node, prepared, first + i, at, heads);
     tree.append(record.leaf);
     records.push(record);

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { newRecordId } from '../records/record-id.ts';
 import { Semaphore } from '../semaphore.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { type Draft, type DraftTexts, type PreparedDraft, preparedOf, type SealedDraft, textsOf } from './draft.ts';
 import { IntakeError } from './intake-error.ts';
 import { type IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-queue.ts';
@@ -102,7 +102,7 @@ export class PreparationInThreads implements GroupPreparation {
     const packer = new DraftPacker();
     const packed = new Map<Submission, readonly NamedDraft[]>();
     const submissions: Submission[] = [];
-    await new Slices().each(taken, (submission) => {
+    await new TimeSlices().each(taken, (submission) => {
       try {
         if (submission.drafts !== null) {
           const named = submission.drafts.map((draft) => nameDraft(draft, this.#naming));
@@ -133,7 +133,7 @@ export async function prepareInThreads(
   threads: PreparingThreads,
   naming: Naming,
 ): Promise<readonly PreparedDraft[]> {
-  const slices = new Slices();
+  const slices = new TimeSlices();
   const sealFrom = async (first: number): Promise<readonly PreparedDraft[]> => {
     if (slices.isOver) await slices.rest();
     const named = drafts.slice(first, first + MAX_GROUP_RECORDS).map((draft) => nameDraft(draft, naming));
@@ -148,7 +148,7 @@ export async function prepareInThreads(
 async function prepareTaken(taken: readonly Submission[]): Promise<PreparedGroup> {
   const submissions: Submission[] = [];
   const drafts: PreparedDraft[] = [];
-  await new Slices().each(taken, (submission) => {
+  await new TimeSlices().each(taken, (submission) => {
     try {
       drafts.push(...submission.prepare());
       submissions.push(submission);

@@ -74,7 +74,7 @@ export class Idempotency {
     work: () => Promise<Result>,
   ): Promise<Result | { readonly replay: Replay }> {
     const row = idempotencyTable.key(account, key);
-    for (let twin = this.#running.get(row); twin !== undefined; twin = this.#running.get(row)) await twin;
+    for (let earlier = this.#running.get(row); earlier !== undefined; earlier = this.#running.get(row)) await earlier;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.set(row, promise);
     try {

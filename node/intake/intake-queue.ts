@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Draft, PreparedDraft } from './draft.ts';
 import type { BuiltRecord } from './group-builder.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
@@ -48,7 +48,7 @@ export class IntakeQueue {
   }
 
   /** Throws `IntakeError` `queue-full`, `stopped` or `halted` where `count` more records may not wait. */
-  requireRoom(count: number): void {
+  requireCapacity(count: number): void {
     if (this.#halted !== null) throw haltedError(this.#halted);
     if (this.#closed) throw new IntakeError('stopped', 'the node is stopping');
     if (this.records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
@@ -58,13 +58,13 @@ export class IntakeQueue {
 
   /** Room for so many records until it is disposed: before they are pushed, without a turn in between. */
   reserve(count: number): Disposable {
-    this.requireRoom(count);
+    this.requireCapacity(count);
     this.#reserved += count;
     return { [Symbol.dispose]: () => void (this.#reserved -= count) };
   }
 
   push(waiting: WaitingDrafts): Promise<readonly BuiltRecord[]> {
-    this.requireRoom(waiting.count);
+    this.requireCapacity(waiting.count);
     const { promise, resolve, reject } = Promise.withResolvers<readonly BuiltRecord[]>();
     this.#waiting.push({ ...waiting, resolve, reject });
     this.#records += waiting.count;
@@ -84,7 +84,7 @@ export class IntakeQueue {
         this.#arrived = undefined;
       }
       // Requests read in the same turn of the event loop join the group. A halt in it leaves nobody waiting.
-      await nextTurn();
+      await yieldToEventLoop();
       if (this.#waiting.length > 0) return this.#cut();
     }
   }

@@ -2,14 +2,14 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { payloadOperations } from '../payload/payload-tables.ts';
-import type { PayloadVault } from '../payload/payload-vault.ts';
+import type { PayloadCipher } from '../payload/payload-cipher.ts';
 import type { Projection } from '../records/projection.ts';
 import type { RecordCounters } from '../records/record-counters.ts';
 import { groupOperationParts, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
@@ -30,7 +30,7 @@ export interface IntakeOptions {
   readonly store: Store;
   /** The key that signs at the moment. */
   readonly signer: () => Signer;
-  readonly vault: PayloadVault;
+  readonly cipher: PayloadCipher;
   readonly now: () => number;
   /** Where groups are prepared; absent: in place. */
   readonly threads?: PreparingThreads | undefined;
@@ -128,7 +128,7 @@ export class Intake implements AsyncDisposable {
 
   /** All of the drafts in one group, or none. Throws `IntakeError`. */
   async submitAll(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
-    this.#queue.requireRoom(drafts.length);
+    this.#queue.requireCapacity(drafts.length);
     if (drafts.length === 0) return [];
     if (drafts.length > MAX_GROUP_RECORDS) return this.#submitMany(drafts, admit);
     // What fits into a group with others waits for it as it is, so that requests of one turn stay together.
@@ -142,7 +142,7 @@ export class Intake implements AsyncDisposable {
   /** Names, commits and encrypts drafts, and records nothing: see `recordAll`. */
   async prepareAll(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
     const prepared: PreparedDraft[] = [];
-    await new Slices().each(drafts, (draft) => void prepared.push(this.#prepare(draft)));
+    await new TimeSlices().each(drafts, (draft) => void prepared.push(this.#prepare(draft)));
     return prepared;
   }
 
@@ -155,8 +155,8 @@ export class Intake implements AsyncDisposable {
   }
 
   /** Throws `IntakeError` where so many more records would not be taken now. */
-  requireRoom(count: number): void {
-    this.#queue.requireRoom(count);
+  requireCapacity(count: number): void {
+    this.#queue.requireCapacity(count);
   }
 
   /** Signs no record any more; every caller is refused with this code. */
@@ -185,8 +185,8 @@ export class Intake implements AsyncDisposable {
   }
 
   #prepare(draft: Draft): PreparedDraft {
-    const { node, vault, now } = this.#options;
-    return prepareDraft(draft, node, vault, now());
+    const { node, cipher, now } = this.#options;
+    return prepareDraft(draft, node, cipher, now());
   }
 
   /** They are prepared once, however often their group is cut anew. */
@@ -269,7 +269,7 @@ export class Intake implements AsyncDisposable {
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
     this.#options.onCommitted(group);
-    if (drafts.length > MAX_GROUP_RECORDS) await new Slices().rest();
+    if (drafts.length > MAX_GROUP_RECORDS) await new TimeSlices().rest();
     let at = 0;
     for (const submission of submissions) {
       submission.resolve(group.records.slice(at, at + submission.count));
@@ -285,7 +285,7 @@ export class Intake implements AsyncDisposable {
     counted: Iterable<readonly Operation[]>,
   ): Promise<Operation[]> {
     const { projections } = this.#options;
-    const slices = new Slices();
+    const slices = new TimeSlices();
     const rows: Operation[] = [];
     const parts = function* (own: Iterable<readonly Operation[]>): Generator<readonly Operation[]> {
       yield* groupRowParts(group, drafts, projections);

@@ -31,7 +31,7 @@ export class OnceGuard {
     const keys = drafts.flatMap((draft) => rowKey(draft) ?? []);
     if (keys.length === 0) return record();
     if (new Set(keys).size < keys.length) throw new IntakeError('duplicate', 'two of the records are the same');
-    for (let twin = this.#twinOf(keys); twin !== undefined; twin = this.#twinOf(keys)) await twin;
+    for (let earlier = this.#runningOf(keys); earlier !== undefined; earlier = this.#runningOf(keys)) await earlier;
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const key of keys) this.#running.set(key, promise);
     try {
@@ -50,7 +50,7 @@ export class OnceGuard {
     );
   }
 
-  #twinOf(keys: readonly string[]): Promise<void> | undefined {
+  #runningOf(keys: readonly string[]): Promise<void> | undefined {
     return keys.map((key) => this.#running.get(key)).find((running) => running !== undefined);
   }
 

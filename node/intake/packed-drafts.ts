@@ -3,7 +3,7 @@ import { hashBytes, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts'
 import { recordId } from '../../protocol/ids.ts';
 import { SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
-import type { PayloadVault } from '../payload/payload-vault.ts';
+import type { PayloadCipher } from '../payload/payload-cipher.ts';
 import { type DraftTexts, sealDraft, type SealedDraft } from './draft.ts';
 
 /** What follows in a packed draft, in the first byte of its second frame; the salt stands behind it where it is given. */
@@ -81,8 +81,8 @@ export function* unpackDrafts(packed: Uint8Array): Generator<DraftTexts> {
 }
 
 /** What a thread does with packed drafts: as many packed sealed ones. */
-export function sealPacked(packed: Uint8Array, vault: PayloadVault): Uint8Array<ArrayBuffer> {
-  return packSealed([...unpackDrafts(packed)].map((draft) => sealDraft(draft, vault)));
+export function sealPacked(packed: Uint8Array, cipher: PayloadCipher): Uint8Array<ArrayBuffer> {
+  return packSealed([...unpackDrafts(packed)].map((draft) => sealDraft(draft, cipher)));
 }
 
 /** Sealed drafts as the frames of one buffer of its own. */

@@ -8,7 +8,7 @@ import { encodeSignature, type SignedStatement, signStatement } from '../../prot
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { NextKey } from './next-key.ts';
 import { certifySigningKey } from './node-keys.ts';
@@ -48,7 +48,7 @@ export interface RevocationOutcome {
 
 /** Pause before another attempt to replace a revoked key. In milliseconds. */
 const RETRY_MS = 5_000;
-const LANE = 'keys';
+const LOCK_KEY = 'keys';
 
 /**
  * The signing keys of this node: certified by its identity key before they sign, replaced while it runs, revoked when
@@ -59,7 +59,7 @@ const LANE = 'keys';
  */
 export class OwnKeys implements AsyncDisposable {
   readonly #options: OwnKeysOptions;
-  readonly #lanes = new Lanes<typeof LANE>();
+  readonly #locks = new KeyedLock<typeof LOCK_KEY>();
   readonly #stopListening: () => void;
   readonly #closing = new AbortController();
   #settled = false;
@@ -76,7 +76,7 @@ export class OwnKeys implements AsyncDisposable {
    * replaces one that was revoked. Call before anything is signed, once the end of the own chain is known.
    */
   settle(): Promise<void> {
-    return this.#lanes.exclusive(LANE, async () => {
+    return this.#locks.exclusive(LOCK_KEY, async () => {
       const { signer, signing, keys, node } = this.#options;
       // A key that was revoked before this call is out of use already.
       if (!(await this.#finishRotation()) && signing.keyId === signer.keyId) await this.#certifyAndUse(signer);
@@ -92,7 +92,7 @@ export class OwnKeys implements AsyncDisposable {
 
   /** Replaces the signing key. What is being signed meanwhile is signed by the old one, which stays good. */
   rotate(): Promise<KeyCertificate> {
-    return this.#lanes.exclusive(LANE, () => this.#rotate());
+    return this.#locks.exclusive(LOCK_KEY, () => this.#rotate());
   }
 
   /**
@@ -101,7 +101,7 @@ export class OwnKeys implements AsyncDisposable {
    * `note` goes to the log alone. Throws `OwnKeyError`.
    */
   revoke(keyId: Sha256Hash, compromisedSince: Timestamp | null, note: string): Promise<RevocationOutcome> {
-    return this.#lanes.exclusive(LANE, async () => {
+    return this.#locks.exclusive(LOCK_KEY, async () => {
       const { node, identity, signing, keys, anchorEntry, onStatement, now, log } = this.#options;
       const issuedAt = timestampOf(now());
       if (keys.directory.get(node, keyId) === undefined) {
@@ -129,7 +129,7 @@ export class OwnKeys implements AsyncDisposable {
     this.#stopListening();
     await this.#replacing;
     clearTimeout(this.#retry);
-    await this.#lanes.exclusive(LANE, async () => {});
+    await this.#locks.exclusive(LOCK_KEY, async () => {});
   }
 
   async #rotate(): Promise<KeyCertificate> {
@@ -198,7 +198,7 @@ export class OwnKeys implements AsyncDisposable {
   }
 
   #replace(revoked: Sha256Hash): void {
-    this.#replacing = this.#lanes.exclusive(LANE, async () => {
+    this.#replacing = this.#locks.exclusive(LOCK_KEY, async () => {
       if (this.#closing.signal.aborted || this.#options.signing.keyId !== revoked) return;
       try {
         await this.#rotate();

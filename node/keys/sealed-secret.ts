@@ -7,7 +7,7 @@ import type { Passphrase } from './passphrase.ts';
 /** scrypt (RFC 7914): 128 MiB and some tenths of a second for every guess. `r` and `p` are those of its paper. */
 export const SCRYPT_COST = 1 << 17;
 const SCRYPT_BLOCK = 8;
-const SCRYPT_LANES = 1;
+const SCRYPT_PARALLELIZATION = 1;
 /** Bounds of what a key file may ask for: below it guessing is cheap, above it a start takes minutes. */
 const MIN_COST = 1 << 14;
 const MAX_COST = 1 << 20;
@@ -78,7 +78,7 @@ function deriveKey(passphrase: Passphrase, salt: Uint8Array, cost: number): Prom
   const options: ScryptOptions = {
     cost,
     blockSize: SCRYPT_BLOCK,
-    parallelization: SCRYPT_LANES,
+    parallelization: SCRYPT_PARALLELIZATION,
     maxmem: 2 * 128 * cost * SCRYPT_BLOCK,
   };
   scrypt(passphrase.reveal(), salt, CIPHER_KEY_BYTES, options, (error, key) => {

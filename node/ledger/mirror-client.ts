@@ -5,7 +5,7 @@ import type { TransactionId } from './ledger-client.ts';
 import { readClock, readMessages, readTransactions, type MirrorMessage } from './mirror-shapes.ts';
 
 /** What becomes of a transaction id, by the word of a mirror. */
-export type Fate =
+export type TransactionStatus =
   /** Its message is on the ledger. */
   | { readonly kind: 'success'; readonly consensusTimestamp: ConsensusTimestamp }
   /** It is not, and its validity is over: nothing can bring these bytes onto the ledger any more. */
@@ -56,8 +56,8 @@ export class MirrorClient {
    * What became of a transaction that is valid until an epoch second. One mirror that shows it decides; so does one
    * whose own clock is past its validity and that does not. Mirrors that cannot be read say nothing.
    */
-  async fate(id: TransactionId, validUntil: number, signal?: AbortSignal): Promise<Fate> {
-    let verdict: Fate = { kind: 'undecided' };
+  async fate(id: TransactionId, validUntil: number, signal?: AbortSignal): Promise<TransactionStatus> {
+    let verdict: TransactionStatus = { kind: 'undecided' };
     for (const mirror of this.mirrors) {
       const fate = await this.#fateBy(mirror, id, validUntil, signal).catch(ignoreMirrorFailure);
       if (fate.kind === 'success') return fate;
@@ -67,7 +67,7 @@ export class MirrorClient {
   }
 
   /** The clock is read before the transaction: what the mirror then lacks cannot lie before that clock. */
-  async #fateBy(mirror: string, id: TransactionId, validUntil: number, signal?: AbortSignal): Promise<Fate> {
+  async #fateBy(mirror: string, id: TransactionId, validUntil: number, signal?: AbortSignal): Promise<TransactionStatus> {
     const clock = readClock(await this.#get(mirror, '/blocks?limit=1&order=desc', signal));
     const body = await this.#get(mirror, `/transactions/${restTransactionId(id)}`, signal);
     const rows = body === null ? [] : readTransactions(body);
@@ -126,7 +126,7 @@ async function textOf(response: Response): Promise<string> {
   return decoder.decode(await cappedBytes(response, MAX_BODY_BYTES));
 }
 
-function ignoreMirrorFailure(): Fate {
+function ignoreMirrorFailure(): TransactionStatus {
   return { kind: 'undecided' };
 }
 

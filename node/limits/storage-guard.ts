@@ -87,7 +87,7 @@ export class StorageGuard implements AsyncDisposable {
   }
 
   /** Throws `LimitError` `storage-full`. */
-  requireRoom(): void {
+  requireCapacity(): void {
     if (this.#state.level !== 'full') return;
     throw new LimitError('storage-full', 'The node has no room for more records.', retryAfter(RETRY_AFTER_SECONDS));
   }

@@ -6,7 +6,7 @@ import { isRecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isTimestamp, type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Draft } from '../intake/draft.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import { LISTS } from './catalogue.ts';
@@ -54,7 +54,7 @@ const LEAST_SHARE = 0.9;
 export class ListRegistry implements Lists {
   readonly #options: ListRegistryOptions;
   readonly #root: string;
-  readonly #lanes = new Lanes<ListId>();
+  readonly #locks = new KeyedLock<ListId>();
   readonly #current = new Map<ListId, Edition>();
   readonly #listeners = new Set<(edition: Edition) => void>();
 
@@ -115,7 +115,7 @@ export class ListRegistry implements Lists {
 
   /** Brings a new edition into force. Throws `ListError`, and `IntakeError`; then the one in force stays. */
   take(listId: ListId, { files, origin, acceptShrink = false }: Incoming): Promise<Taken> {
-    return this.#lanes.exclusive(listId, async () => {
+    return this.#locks.exclusive(listId, async () => {
       const before = this.#current.get(listId);
       if (before?.sample === false && files.some(({ name }) => name === SAMPLE_FILE)) {
         throw new ListError('sample', 'a sample never takes the place of a real list');
@@ -130,7 +130,7 @@ export class ListRegistry implements Lists {
 
   /** The edition in force was found unchanged at its source. Throws `ListError` where another one is in force. */
   confirm(listId: ListId, fileHash: Sha256Hash, origin: Incoming['origin']): Promise<Taken> {
-    return this.#lanes.exclusive(listId, async () => {
+    return this.#locks.exclusive(listId, async () => {
       const edition = this.#current.get(listId);
       if (edition?.fileHash !== fileHash) throw new ListError('download', 'another edition came into force meanwhile');
       const manifest = await manifestIn(this.directoryOf(edition));

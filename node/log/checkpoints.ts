@@ -7,7 +7,7 @@ import type { Signer } from '../../protocol/suite/suite.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
-import type { CheckpointBook, CheckpointOutcome, OwnTree } from './checkpoint-book.ts';
+import type { CheckpointStore, CheckpointOutcome, OwnTree } from './checkpoint-store.ts';
 import type { KnownCheckpoint } from './known-checkpoint.ts';
 import { nextCheckpoint } from './next-checkpoint.ts';
 
@@ -32,7 +32,7 @@ export interface CheckpointsOptions {
   /** The key that signs at the moment. */
   readonly signer: () => Signer;
   readonly keys: FederationKeys;
-  readonly book: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   readonly tree: OwnTree;
   /** Of each node, the last batch up to which this member has derived everything; no node at 0. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
@@ -92,14 +92,14 @@ export class Checkpoints implements AsyncDisposable {
    */
   async learn(signed: SignedCheckpoint): Promise<CheckpointOutcome> {
     const known = this.#open(signed);
-    const outcome = await this.#options.book.learn(known);
+    const outcome = await this.#options.checkpointStore.learn(known);
     this.#note(known, outcome);
     return outcome;
   }
 
   /** The own tree has grown: judges what was ahead of it. */
   async reconsider(): Promise<void> {
-    for (const { known, outcome } of await this.#options.book.reconsider()) this.#note(known, outcome);
+    for (const { known, outcome } of await this.#options.checkpointStore.reconsider()) this.#note(known, outcome);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,14 +161,14 @@ export class Checkpoints implements AsyncDisposable {
   async #sign(): Promise<void> {
     if (this.#options.isContradicted?.() === true) return;
     const removedAt = this.#options.removedAt?.() ?? null;
-    const { self, federation, book, tree, vouched, publish, keys } = this.#options;
+    const { self, federation, checkpointStore, tree, vouched, publish, keys } = this.#options;
     const signer = this.#options.signer();
     const { keyId } = signer;
     const counts = keys.directory.get(self, keyId) !== undefined;
     if (!counts || keys.directory.revocation(self, keyId) !== undefined) return;
     // Whoever stole a key may have signed for a tree that never was.
     const isOwn = (said: Checkpoint) => keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
-    const before = book.signedBy(self).filter(isOwn);
+    const before = checkpointStore.signedBy(self).filter(isOwn);
     const isSealing = removedAt !== null && this.#options.isSealing?.() === true;
     if (isSealing || (removedAt !== null && before.some(({ size }) => size > removedAt))) return;
     const checkpoint = await nextCheckpoint({ self, federation, keyId, tree, vouched: vouched(), before });
@@ -176,7 +176,7 @@ export class Checkpoints implements AsyncDisposable {
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
     const signed = { text, signature };
     const known = { checkpoint, signed };
-    this.#note(known, await book.learn(known));
+    this.#note(known, await checkpointStore.learn(known));
     this.#signedAt = performance.now();
     await publish(signed);
   }

@@ -1,12 +1,12 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { majorityOf, type Roster } from '../../protocol/log/roster.ts';
-import type { CheckpointBook } from './checkpoint-book.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
 import type { KnownCheckpoint } from './known-checkpoint.ts';
 
 export interface Contradictions {
   /** Null for a reader from outside. */
   readonly self: NodeId | null;
-  readonly book: Pick<CheckpointBook, 'contradicted' | 'newest'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'contradicted' | 'newest'>;
   /** The roster in force. */
   readonly roster: Pick<Roster, 'members'>;
   /** Whether no revocation takes the checkpoint along. */
@@ -18,11 +18,11 @@ export interface Contradictions {
  * is this node that was fooled (TRUST §3). None where they are fewer. Who has agreed with the own tree at a later size speaks
  * against it no more.
  */
-export function contradictingMajority({ self, book, roster, stands }: Contradictions): readonly NodeId[] {
+export function contradictingMajority({ self, checkpointStore, roster, stands }: Contradictions): readonly NodeId[] {
   const names = new Set(roster.members.map(({ node }) => node));
-  const speaking = book.contradicted.filter((known) => {
+  const speaking = checkpointStore.contradicted.filter((known) => {
     const { node, size } = known.checkpoint;
-    const agreed = book.newest(node)?.checkpoint.size ?? 0;
+    const agreed = checkpointStore.newest(node)?.checkpoint.size ?? 0;
     return node !== self && names.has(node) && agreed < size && stands(known);
   });
   const nodes = [...new Set(speaking.map(({ checkpoint }) => checkpoint.node))];
@@ -34,8 +34,8 @@ export function contradictingMajority({ self, book, roster, stands }: Contradict
  * fooled, and then those that it contradicts are the true ones.
  */
 export function shownFalse(
-  book: Pick<CheckpointBook, 'contradicted'>,
+  checkpointStore: Pick<CheckpointStore, 'contradicted'>,
   contradictedBy: readonly NodeId[],
 ): readonly KnownCheckpoint[] {
-  return contradictedBy.length > 0 ? [] : book.contradicted;
+  return contradictedBy.length > 0 ? [] : checkpointStore.contradicted;
 }

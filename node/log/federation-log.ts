@@ -13,7 +13,7 @@ import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import {
   DECISION_STATE_ROW,
   decidedBatchTable,
@@ -229,7 +229,7 @@ export class FederationLog {
     const rivals: LoggedRival[] = [];
     const undecided: TopicMessage[] = [];
     const texts = new Map<Sha256Hash, string>();
-    const slices = new Slices();
+    const slices = new TimeSlices();
     let state = this.#state;
     let needs: Sha256Hash | null = null;
     for (let at = 0; at < messages.length && needs === null;) {

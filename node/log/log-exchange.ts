@@ -7,7 +7,7 @@ import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import type { Transport } from '../federation/transport/contract.ts';
 import type { TopicReading } from '../topic/topic-reading.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
-import type { CheckpointBook } from './checkpoint-book.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { MemberClocks } from './member-clocks.ts';
 import { logFrames, logRequest, readLogAnswer, readLogRequest } from './log-forms.ts';
@@ -23,7 +23,7 @@ export interface LogExchangeOptions {
   readonly self: NodeId;
   readonly transport: Pick<Transport, 'serve' | 'request' | 'publish' | 'onConnect' | 'peers'>;
   readonly reading: Pick<TopicReading, 'tell' | 'noteTold'>;
-  readonly book: Pick<CheckpointBook, 'shown'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'shown'>;
   readonly checkpoints: Pick<Checkpoints, 'learn'>;
   readonly clocks: MemberClocks;
   readonly now: () => number;
@@ -72,9 +72,9 @@ export class LogExchange implements AsyncDisposable {
 
   /** Asks every connected member now. */
   askAll(): void {
-    const { transport, book } = this.#options;
+    const { transport, checkpointStore } = this.#options;
     // Once for all: it hashes every checkpoint that is held.
-    const request = logRequest(book.shown());
+    const request = logRequest(checkpointStore.shown());
     for (const { node, connected } of transport.peers()) if (connected) this.#ask(nodeId(node), request);
   }
 
@@ -93,9 +93,9 @@ export class LogExchange implements AsyncDisposable {
   }
 
   async *#serve(request: Uint8Array, from: NodeId): AsyncGenerator<Uint8Array> {
-    const { reading, book, now, faults } = this.#options;
+    const { reading, checkpointStore, now, faults } = this.#options;
     try {
-      const checkpoints = book.shown().filter(readLogRequest(request));
+      const checkpoints = checkpointStore.shown().filter(readLogRequest(request));
       yield* logFrames({ clock: Math.floor(now()), told: reading.tell(), checkpoints });
     } catch (error) {
       faults.noteError(from, error);
@@ -120,7 +120,7 @@ export class LogExchange implements AsyncDisposable {
 
   #ask(peer: NodeId, request?: Uint8Array): void {
     if (this.#asking.has(peer) || this.#closing.signal.aborted) return;
-    const asking = this.#exchange(peer, request ?? logRequest(this.#options.book.shown()))
+    const asking = this.#exchange(peer, request ?? logRequest(this.#options.checkpointStore.shown()))
       .catch((error: unknown) => {
         this.#options.faults.noteError(peer, error);
         this.#options.log.debug({ err: error, peer }, 'a member does not say how its log stands');

@@ -18,7 +18,7 @@ import { mirrorSources } from '../topic/message-source.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
-import { CheckpointBook } from './checkpoint-book.ts';
+import { CheckpointStore } from './checkpoint-store.ts';
 import type { KnownCheckpoint } from './known-checkpoint.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { checkpointStands } from './checkpoint-standing.ts';
@@ -84,7 +84,7 @@ export interface LogFollowerOptions {
  */
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;
-  readonly book: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   /** Of the members of the roster in force. */
   readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
@@ -102,13 +102,13 @@ export class LogFollower implements AsyncDisposable {
 
   private constructor(
     options: LogFollowerOptions,
-    book: CheckpointBook,
+    checkpointStore: CheckpointStore,
     consensus: ConsensusSource,
   ) {
     this.#options = options;
     const { federationLog } = options;
     this.federationLog = federationLog;
-    this.book = book;
+    this.checkpointStore = checkpointStore;
     this.#consensus = consensus;
     const { keys, config, now, clock } = options;
     const { sequence, runningHash, federation } = federationLog.state;
@@ -127,7 +127,7 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints = new Checkpoints({
       ...options,
       federation,
-      book,
+      checkpointStore,
       tree: federationLog,
       publish: (signed) => this.#exchange.publish(signed),
       onFalse: () => this.#judgeOwnTree(),
@@ -145,10 +145,10 @@ export class LogFollower implements AsyncDisposable {
       clocks: this.clocks,
       now: clock,
       reading: this.#reading,
-      book,
+      checkpointStore,
       checkpoints: this.#checkpoints,
     });
-    this.#stopListening = keys.book.onRoster(({ members }) =>
+    this.#stopListening = keys.currentRosters.onRoster(({ members }) =>
       this.#reading.setMembers(members.map(({ node }) => node)),
     );
   }
@@ -156,12 +156,12 @@ export class LogFollower implements AsyncDisposable {
   /** Reads the store only: nothing is asked before `start`. Throws `LogDamagedError`. */
   static async open(options: LogFollowerOptions): Promise<LogFollower> {
     const { store, config, keys, federationLog } = options;
-    const book = await CheckpointBook.open(store, federationLog, {
-      rosters: () => logRosters(federationLog.state, keys.book.inForce),
+    const checkpointStore = await CheckpointStore.open(store, federationLog, {
+      rosters: () => logRosters(federationLog.state, keys.currentRosters.inForce),
       stands: (checkpoint) => checkpointStands(keys, federationLog.state, checkpoint),
     });
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
-    return new LogFollower(options, book, consensus);
+    return new LogFollower(options, checkpointStore, consensus);
   }
 
   start(): void {
@@ -243,9 +243,9 @@ export class LogFollower implements AsyncDisposable {
     const removedAt = this.#removedAt();
     if (removedAt === null) return null;
     const decided = knownNode(this.federationLog.state, self)?.last?.batch ?? 0;
-    const { current: roster } = keys.book.inForce;
+    const { current: roster } = keys.currentRosters.inForce;
     const { batch, unsealed } = sealed();
-    const release = { self, removedAt, book: this.book, roster, sealed: batch, decided, unsealed };
+    const release = { self, removedAt, checkpointStore: this.checkpointStore, roster, sealed: batch, decided, unsealed };
     return { index: removedAt, isReleased: this.#isReleased || isReleased(release) };
   }
 
@@ -279,7 +279,7 @@ export class LogFollower implements AsyncDisposable {
     if (this.#contradictedBy.length > 0) return;
     const by = contradictingMajority({
       self,
-      book: this.book,
+      checkpointStore: this.checkpointStore,
       roster: keys.rosters.current,
       stands: ({ checkpoint }) => checkpointStands(keys, this.federationLog.state, checkpoint),
     });
@@ -303,7 +303,7 @@ export class LogFollower implements AsyncDisposable {
     const { self, keys } = this.#options;
     // One that it was given after those in force may name it again.
     if (keys.isMember(self)) return null;
-    return removalOf(logRosters(this.federationLog.state, keys.book.inForce), self);
+    return removalOf(logRosters(this.federationLog.state, keys.currentRosters.inForce), self);
   }
 
   /** Each is told once: what the store may refuse comes before that, or is done again. */
@@ -311,7 +311,7 @@ export class LogFollower implements AsyncDisposable {
     const { keys } = this.#options;
     for (let [advance] = this.#untold; advance !== undefined; [advance] = this.#untold) {
       // First of all: what else was decided is judged by the rosters in force.
-      if (advance.decided.length > 0) await keys.book.follow();
+      if (advance.decided.length > 0) await keys.currentRosters.follow();
       this.#untold.shift();
       this.#noteAdvance(advance);
     }

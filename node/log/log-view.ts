@@ -3,7 +3,7 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
-import type { CheckpointBook } from './checkpoint-book.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
 import { shownFalse } from './contradiction.ts';
 import type { FederationLog } from './federation-log.ts';
 import type { LackedBatch, Vouching } from './vouching.ts';
@@ -11,7 +11,7 @@ import type { LackedBatch, Vouching } from './vouching.ts';
 /** What is asked of those that build the log. */
 export interface LogSources {
   readonly federationLog: Pick<FederationLog, 'size' | 'root'>;
-  readonly book: Pick<CheckpointBook, 'all' | 'contradicted'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'all' | 'contradicted'>;
   readonly readingState: () => TopicReadingState;
   /** The roster that the log waits for, which is in force and not here. */
   readonly needsRoster: Sha256Hash | null;
@@ -31,9 +31,9 @@ const NOBODY: AskedMembers = { others: [], toldHeads: () => new Map() };
 
 /** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
 export function logHealth(sources: LogSources): LogHealth {
-  const { federationLog, book } = sources;
+  const { federationLog, checkpointStore } = sources;
   const reading = sources.readingState();
-  const accused = shownFalse(book, sources.contradictedBy).map(({ checkpoint }) => checkpoint.node);
+  const accused = shownFalse(checkpointStore, sources.contradictedBy).map(({ checkpoint }) => checkpoint.node);
   return {
     size: federationLog.size,
     root: federationLog.root,
@@ -68,7 +68,7 @@ export function topicState(sources: LogSources): TopicState {
 
 /** What `/v1/federation` says of the log, and of who signed its head. */
 export function logState(
-  { federationLog, book, needsRoster, contradictedBy }: LogSources,
+  { federationLog, checkpointStore, needsRoster, contradictedBy }: LogSources,
   vouching: VouchingView,
   asked: AskedMembers = NOBODY,
 ): LogState {
@@ -81,13 +81,13 @@ export function logState(
     underived: vouching.underived.map(({ node, batch, code }) => ({ node, batch, code })),
     lacking: vouching.lacking.map((lacked) => lackedAnswer(lacked, asked)),
     closed: [...vouching.closed],
-    checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
+    checkpoints: checkpointStore.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
       node,
       keyId,
       size: covered,
       behind: size - covered,
     })),
-    falseCheckpoints: shownFalse(book, contradictedBy).map(({ checkpoint }) => ({
+    falseCheckpoints: shownFalse(checkpointStore, contradictedBy).map(({ checkpoint }) => ({
       node: checkpoint.node,
       keyId: checkpoint.keyId,
       size: checkpoint.size,

@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
-import type { OwnTree } from './checkpoint-book.ts';
+import type { OwnTree } from './checkpoint-store.ts';
 
 /** What a member's next checkpoint is made of. */
 export interface CheckpointGrounds {

@@ -4,7 +4,7 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
 import { hasMember, majorityOf, type Roster } from '../../protocol/log/roster.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
-import type { CheckpointBook } from './checkpoint-book.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 import { type LogRoster, logRosters } from './log-rosters.ts';
 
@@ -40,7 +40,7 @@ export interface Release {
   readonly self: NodeId;
   /** Place of the decision that removed it. */
   readonly removedAt: number;
-  readonly book: Pick<CheckpointBook, 'all' | 'newest'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'all' | 'newest'>;
   /** The roster in force. */
   readonly roster: Pick<Roster, 'members'>;
   /** Its last batch that it sealed, and the last that was decided. */
@@ -54,10 +54,10 @@ export interface Release {
  * Whether a removed member may stop (TRUST §4): what it recorded is decided, and checkpoints of a majority of the roster in
  * force cover the removal, and vouch for its last batch and for all that its own last checkpoint does.
  */
-export function isReleased({ self, removedAt, book, roster, sealed, decided, unsealed }: Release): boolean {
-  const own = book.newest(self)?.checkpoint;
+export function isReleased({ self, removedAt, checkpointStore, roster, sealed, decided, unsealed }: Release): boolean {
+  const own = checkpointStore.newest(self)?.checkpoint;
   if (own === undefined || own.size <= removedAt || decided < sealed || unsealed > 0) return false;
-  const agreeing = book.all().filter(({ checkpoint }) => {
+  const agreeing = checkpointStore.all().filter(({ checkpoint }) => {
     const covers = checkpoint.size > removedAt && (checkpoint.vouched[self] ?? 0) >= sealed;
     return covers && hasMember(roster, checkpoint.node) && vouchesAsMuch(checkpoint, own);
   });

@@ -13,7 +13,7 @@ import type { Operation } from '../store/operation.ts';
 import type { Rows, Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
-import { checkpointTable, replacedCheckpointTable } from './checkpoint-book.ts';
+import { checkpointTable, replacedCheckpointTable } from './checkpoint-store.ts';
 import { falseCheckpointTable } from './false-checkpoints.ts';
 import type { LogFollower } from './log-follower.ts';
 import { rivalNameTable } from './rival-name.ts';

@@ -54,12 +54,12 @@ export function revocationsToName(
     return a.rank - b.rank || b.lastBatch - a.lastBatch || reach(a.known) - reach(b.known) || (a.known.hash < b.known.hash ? -1 : 1);
   });
   const [node] = revocations.map(({ revocation }) => revocation.node);
-  let room = Math.min(
+  let space = Math.min(
     MAX_AT_ONCE - own.filter((name) => name.node === node).length,
     MAX_OPEN_NAMES - MAX_AT_ONCE - own.length,
   );
   return candidates.flatMap(({ known, rank }) => {
-    if (rank > 0 && room-- <= 0) return [];
+    if (rank > 0 && space-- <= 0) return [];
     return [{ known, leaves: LEAVES[rank] }];
   });
 }

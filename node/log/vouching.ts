@@ -12,7 +12,7 @@ import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { ChainKeys } from './chain-keys.ts';
 import { chainStart } from './chain-start.ts';
 import { chainStateTable, derivedOperations, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
@@ -75,7 +75,7 @@ export class Vouching implements AsyncDisposable {
   readonly #underived = new Map<NodeId, UnderivedBatch>();
   readonly #lacking = new Map<NodeId, LackedBatch>();
   readonly #due = new Set<NodeId>();
-  readonly #slices = new Slices();
+  readonly #slices = new TimeSlices();
   #own: number;
   #loop: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import type { Federation } from '../federation/federation.ts';
+import type { FederationSync } from '../federation/federation.ts';
 import type { LogFollower } from '../log/log-follower.ts';
 import type { MemberClocks } from '../log/member-clocks.ts';
 import type { Sealer } from '../sealing/sealer.ts';
@@ -34,11 +34,11 @@ interface HealthSources {
   readonly store: Pick<Store, 'failing' | 'recover'>;
   readonly intake: Pick<Intake, 'signerFailing' | 'queued'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
-  readonly federation: Pick<Federation, 'halted'>;
+  readonly federation: Pick<FederationSync, 'halted'>;
   readonly sealer: Pick<Sealer, 'refusal'>;
   readonly follower: Pick<LogFollower, 'removal'> & { readonly clocks: Pick<MemberClocks, 'isOff'> };
   readonly start: Pick<NodeStart, 'pending' | 'waits'>;
-  readonly room: Pick<StorageGuard, 'check'>;
+  readonly storageGuard: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
 }
 
@@ -68,11 +68,11 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, store, room, start, follower, federation } = this.#context;
+    const { intake, store, storageGuard, start, follower, federation } = this.#context;
     const { removal } = follower;
     const isRemoved = removal !== null || federation.halted === 'removed';
     return {
-      storage: store.failing ? 'failing' : room.check(),
+      storage: store.failing ? 'failing' : storageGuard.check(),
       signer: this.#signer(),
       ledger: this.#ledger,
       queueDepth: intake.queued,

@@ -3,7 +3,7 @@ import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { Chains } from '../federation/chains.ts';
 import type { Equivocations } from '../federation/equivocations.ts';
-import type { Federation } from '../federation/federation.ts';
+import type { FederationSync } from '../federation/federation.ts';
 import type { Transport } from '../federation/transport/contract.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { StorageGuard } from '../limits/storage-guard.ts';
@@ -22,8 +22,8 @@ export interface WatchedNode {
   readonly transport: Pick<Transport, 'peers'>;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
-  readonly federation: Pick<Federation, 'faults'>;
-  readonly room: Pick<StorageGuard, 'state'>;
+  readonly federation: Pick<FederationSync, 'faults'>;
+  readonly storageGuard: Pick<StorageGuard, 'state'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
   readonly follower: LogFollower;
   readonly vouching: Vouching;
@@ -31,7 +31,7 @@ export interface WatchedNode {
 
 /** Connects a node's metrics with what they are read from at each scrape. */
 export function watchNode(metrics: Metrics, node: WatchedNode): void {
-  const { intake, sealer, transport, chains, equivocations, federation, room, auditLog, statements } = node;
+  const { intake, sealer, transport, chains, equivocations, federation, storageGuard, auditLog, statements } = node;
   const { anchoring, follower, vouching } = node;
   metrics.watch({
     records: () => intake.recorded,
@@ -41,7 +41,7 @@ export function watchNode(metrics: Metrics, node: WatchedNode): void {
     heads: () => [...chains.all()].map(([member, head]) => [member, head.batch] as const),
     equivocations: () => equivocations.all().filter(({ stands }) => stands).length,
     peerFaults: () => federation.faults.all(),
-    storage: () => room.state,
+    storage: () => storageGuard.state,
     auditWaiting: () => auditLog.waiting,
     statementsHeld: () => statements.held.size,
     anchoring: () => anchoring.state(),

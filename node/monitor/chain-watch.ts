@@ -37,7 +37,7 @@ export interface OpenBatch {
 }
 
 /** Pages of one chain in one round at most. */
-const PAGES_A_ROUND = 16;
+const PAGES_PER_POLL = 16;
 /** Batches before the newest among which one in two looks begins, for a lie is told where it pays: at the end. */
 const NEWEST = 4;
 
@@ -111,7 +111,7 @@ export class ChainWatch {
     const began = this.shown(node);
     for (const { node: by, view } of nodes.answering) {
       const head = view.heads.find((one) => one.node === node)?.batch ?? this.decided(node);
-      for (let page = 0; page < PAGES_A_ROUND && this.shown(node) < Math.min(head, this.decided(node)); page++) {
+      for (let page = 0; page < PAGES_PER_POLL && this.shown(node) < Math.min(head, this.decided(node)); page++) {
         // What is trimmed cannot be compared any more.
         const first = await kept.firstBatch(node);
         const from = Math.max(this.shown(node) + 1, first ?? this.decided(node));

@@ -5,7 +5,7 @@ import { neededWitnesses } from '../../protocol/log/roster.ts';
 import { signatureHolds, StatementError } from '../../protocol/statement/statement.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import { type KnownCheckpoint, readCheckpoint } from '../log/known-checkpoint.ts';
 import { contradictingMajority, shownFalse } from '../log/contradiction.ts';
 import type { FederationLog } from '../log/federation-log.ts';
@@ -18,7 +18,7 @@ import { FalseAnswerError, type WatchedNodes } from './watched-nodes.ts';
 export interface CheckpointWatchOptions {
   readonly log: FederationLog;
   readonly kept: KeptLog;
-  readonly book: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   readonly statements: StatementWatch;
   readonly nodes: WatchedNodes;
   readonly alerts: Alerts;
@@ -85,19 +85,19 @@ export class CheckpointWatch {
 
   /** The newest checkpoint of a member that counts: it agrees with the own tree, by a key that counts there. */
   counted(node: NodeId): KnownCheckpoint | undefined {
-    const { book, statements } = this.#options;
-    return book.of(node).find(({ checkpoint }) => statements.stands(checkpoint));
+    const { checkpointStore, statements } = this.#options;
+    return checkpointStore.of(node).find(({ checkpoint }) => statements.stands(checkpoint));
   }
 
   /** Says which members contradict, lag behind, or are ahead of the ledger as it was read. */
   async see(patienceMs: number): Promise<void> {
-    const { alerts, book, statements, now } = this.#options;
+    const { alerts, checkpointStore, statements, now } = this.#options;
     const { roster } = statements;
     const { members } = roster;
     const stands = ({ checkpoint }: KnownCheckpoint): boolean => statements.stands(checkpoint);
-    const against = contradictingMajority({ self: null, book, roster, stands });
+    const against = contradictingMajority({ self: null, checkpointStore, roster, stands });
     if (against.length > 0) alerts.see('log-contradicted', 'log', `by ${against.join(', ')}`, now());
-    for (const { checkpoint } of shownFalse(book, against)) {
+    for (const { checkpoint } of shownFalse(checkpointStore, against)) {
       const { node, size, root } = checkpoint;
       alerts.see('checkpoint-false', node, `signed ${root} for ${size} decisions, which have another root`, now());
     }
@@ -135,21 +135,21 @@ export class CheckpointWatch {
 
   /** The own tree has grown since: those that were ahead may be judged. */
   async #reconsider(): Promise<void> {
-    const { book, log } = this.#options;
-    await book.reconsider();
+    const { checkpointStore, log } = this.#options;
+    await checkpointStore.reconsider();
     for (const [node, { known }] of this.#ahead) if (known.checkpoint.size <= log.size) this.#ahead.delete(node);
   }
 
   /** Whether it was judged for good. Throws `FalseAnswerError` on one that no member signed. */
   async #judge(signed: SignedCheckpoint): Promise<boolean> {
-    const { book, log, kept, now } = this.#options;
+    const { checkpointStore, log, kept, now } = this.#options;
     const known = this.#open(signed);
     if (known === null) return false;
     const { node, size } = known.checkpoint;
     this.#compareWithEarlier(known);
     // The tree as it was then is kept no more.
     if (size < kept.from && size < log.size) return true;
-    if ((await book.learn(known)) !== 'ahead') return true;
+    if ((await checkpointStore.learn(known)) !== 'ahead') return true;
     const since = this.#ahead.get(node)?.since ?? this.#since.get(node) ?? now();
     const waiting = this.#ahead.get(node);
     if (waiting === undefined || waiting.known.checkpoint.size < size) this.#ahead.set(node, { known, since });
@@ -171,10 +171,10 @@ export class CheckpointWatch {
 
   /** A member never covers more of the log and vouches for less. By which keys does not matter, but for stolen ones. */
   #compareWithEarlier(known: KnownCheckpoint): void {
-    const { book, statements } = this.#options;
+    const { checkpointStore, statements } = this.#options;
     const { node, keyId } = known.checkpoint;
     if (this.#retractions.has(node) || statements.isCompromised(node, keyId)) return;
-    for (const other of book.of(node)) {
+    for (const other of checkpointStore.of(node)) {
       if (statements.isCompromised(node, other.checkpoint.keyId)) continue;
       const [earlier, later] = other.checkpoint.size <= known.checkpoint.size ? [other, known] : [known, other];
       const isLess = vouchesLess(later.checkpoint, earlier.checkpoint);

@@ -22,9 +22,9 @@ export interface MirrorReadingOptions {
 }
 
 /** Messages of one round at most: between them the nodes are asked. */
-const MESSAGES_A_ROUND = 5_000;
+const MESSAGES_PER_POLL = 5_000;
 /** What the mirrors may take of one round: the nodes wait meanwhile. In milliseconds. */
-const ROUND_BUDGET_MS = 15_000;
+const POLL_BUDGET_MS = 15_000;
 /** A second source may be so much later than the first. In milliseconds. */
 const UNCONFIRMED_MS = 60_000;
 
@@ -81,7 +81,7 @@ export class MirrorReading {
   async read(take: (messages: readonly TopicMessage[]) => Promise<void>): Promise<void> {
     const { signal } = this.#options;
     const began = performance.now();
-    const until = began + ROUND_BUDGET_MS;
+    const until = began + POLL_BUDGET_MS;
     let reading = new Set(this.#readers);
     let taken = 0;
     this.#atEnd = false;
@@ -90,14 +90,14 @@ export class MirrorReading {
       // One that waits for the others is asked again once their word is processed.
       reading = new Set(outcomes.filter(([, outcome]) => outcome === 'more' || outcome === 'paused').map(([reader]) => reader));
       const before = taken;
-      for (let page = this.#next(); page.length > 0 && taken < MESSAGES_A_ROUND; page = this.#next()) {
+      for (let page = this.#next(); page.length > 0 && taken < MESSAGES_PER_POLL; page = this.#next()) {
         await take(page);
         this.#agreement.advance(page);
         taken += page.length;
       }
       const isStuck = taken === before && outcomes.every(([, outcome]) => outcome !== 'more');
       if (isStuck) break;
-    } while (reading.size > 0 && taken < MESSAGES_A_ROUND && performance.now() < until && !signal.aborted);
+    } while (reading.size > 0 && taken < MESSAGES_PER_POLL && performance.now() < until && !signal.aborted);
     this.#atEnd = this.#isAtEnd(began);
   }
 

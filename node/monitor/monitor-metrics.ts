@@ -25,7 +25,7 @@ export class MonitorMetrics implements AsyncDisposable {
     this.#gauge('topic_sequence', 'Last ledger message read.', () => monitor.topicSequence);
     this.#gauge('log_size', 'Decisions in the log that was built.', () => monitor.tree.size);
     this.#gauge('proofs', 'Proofs of misbehaviour (alert over 0).', () => monitor.proofs.length);
-    this.#gauge('round_timestamp_seconds', 'When the last round ended.', () => monitor.lastRoundAt / 1000);
+    this.#gauge('last_poll_timestamp_seconds', 'When all was last looked at.', () => monitor.lastPollAt / 1000);
     this.#gauge('alerts_dropped', 'Conditions over the bound of alerts.', () => monitor.alertsDropped);
     const alerts = gauge('alerts', 'Conditions that hold at present.', ['code'], registers, () => {
       for (const code of CONDITIONS) {

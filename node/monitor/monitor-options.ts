@@ -36,11 +36,11 @@ export interface MonitorOptions {
   readonly onEvent: (event: MonitorEvent) => void;
   readonly patience?: Partial<Patience>;
   /** Rounds in a row in which a node must fail before that is told. Default 3. */
-  readonly failingRounds?: number;
+  readonly failingPolls?: number;
 }
 
 /** What a round came to. */
-export interface RoundResult {
+export interface PollResult {
   /** Whether ledger and chains were read to their ends. */
   readonly complete: boolean;
   readonly alerts: readonly Alert[];

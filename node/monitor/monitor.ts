@@ -5,7 +5,7 @@ import { timestampOfConsensus } from '../../protocol/time.ts';
 import { MISDATED_MS } from '../../protocol/verdict/check-decision.ts';
 import { PROMISE_MS } from '../attestation/anchoring-promise.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { CheckpointBook } from '../log/checkpoint-book.ts';
+import { CheckpointStore } from '../log/checkpoint-store.ts';
 import { FederationLog } from '../log/federation-log.ts';
 import { mirrorSource } from '../topic/message-source.ts';
 import { type Alert, Alerts, type NoticeCode } from './alerts.ts';
@@ -15,7 +15,7 @@ import { type Patience, seeChains, seeRevocations, seeRivals, type Watched } fro
 import { type DecidedBatch, KeptLog } from './kept-log.ts';
 import { learnStatements } from './learn-statements.ts';
 import { LogWatch } from './log-watch.ts';
-import type { MonitorOptions, RoundResult } from './monitor-options.ts';
+import type { MonitorOptions, PollResult } from './monitor-options.ts';
 import { type MonitorState, MonitorStore } from './monitor-store.ts';
 import { NameWatch } from './name-watch.ts';
 import { ProofWatch } from './proof-watch.ts';
@@ -25,14 +25,14 @@ import { WatchedNodes } from './watched-nodes.ts';
 
 /** In milliseconds. */
 const PATIENCE: Patience = { anchorMs: PROMISE_MS, quorumMs: 60_000, bodyMs: 60_000, checkpointMs: 60_000 };
-const FAILING_ROUNDS = 3;
+const FAILING_POLLS = 3;
 
 /** What is open as long as the monitor is. */
 interface Opened {
   readonly store: MonitorStore;
   readonly state: MonitorState;
   readonly log: FederationLog;
-  readonly book: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   readonly statements: StatementWatch;
   readonly kept: KeptLog;
 }
@@ -67,13 +67,13 @@ export class Monitor implements AsyncDisposable {
   readonly #checkpoints: CheckpointWatch;
   readonly #tiles: TileWatch;
   readonly #proofs: ProofWatch;
-  #lastRoundAt = 0;
-  #running: Promise<RoundResult> | undefined;
+  #lastPollAt = 0;
+  #running: Promise<PollResult> | undefined;
   /** Seconds from sealing to consensus of the batches that nodes show. */
   onAnchored: (seconds: number) => void = () => undefined;
 
   private constructor(options: MonitorOptions, opened: Opened) {
-    const { now, random = Math.random, failingRounds = FAILING_ROUNDS } = options;
+    const { now, random = Math.random, failingPolls = FAILING_POLLS } = options;
     const { state, log } = opened;
     this.#options = options;
     this.#opened = opened;
@@ -81,7 +81,7 @@ export class Monitor implements AsyncDisposable {
     const { signal } = this.#ending;
     const alerts = new Alerts(state.alerts);
     this.#alerts = alerts;
-    const nodes = new WatchedNodes({ urls: options.nodes ?? null, alerts, now, signal, patience: failingRounds });
+    const nodes = new WatchedNodes({ urls: options.nodes ?? null, alerts, now, signal, patience: failingPolls });
     this.#nodes = nodes;
     this.#names = new NameWatch(state.undecided);
     const parts = { ...opened, alerts, nodes, now, random, signal };
@@ -121,10 +121,10 @@ export class Monitor implements AsyncDisposable {
       const log = await FederationLog.open(rows, signedGenesis.statement);
       for (const text of texts) await log.keepRoster(text);
       const statements = await StatementWatch.open(log);
-      const book = await CheckpointBook.open(rows, log, statements);
+      const checkpointStore = await CheckpointStore.open(rows, log, statements);
       const kept = new KeptLog({ rows, log, trimmed: state.trimmed });
       await kept.trim();
-      return new Monitor(options, { store, state, log, book, statements, kept });
+      return new Monitor(options, { store, state, log, checkpointStore, statements, kept });
     } catch (error) {
       await store[Symbol.asyncDispose]();
       throw error;
@@ -146,8 +146,8 @@ export class Monitor implements AsyncDisposable {
   }
 
   /** Epoch milliseconds; 0 before the first. */
-  get lastRoundAt(): number {
-    return this.#lastRoundAt;
+  get lastPollAt(): number {
+    return this.#lastPollAt;
   }
 
   /** Last message of the topic that was read. */
@@ -178,8 +178,8 @@ export class Monitor implements AsyncDisposable {
   }
 
   /** Reads and checks what is new, tells of it, and keeps the state. Rejects only where the disk does. */
-  round(): Promise<RoundResult> {
-    this.#running = this.#round();
+  poll(): Promise<PollResult> {
+    this.#running = this.#poll();
     return this.#running;
   }
 
@@ -195,7 +195,7 @@ export class Monitor implements AsyncDisposable {
     this.#ending.abort();
   }
 
-  async #round(): Promise<RoundResult> {
+  async #poll(): Promise<PollResult> {
     const { statements, kept, store } = this.#opened;
     const before = this.#proofs.names.length;
     await this.#nodes.begin(statements.roster.members);
@@ -210,7 +210,7 @@ export class Monitor implements AsyncDisposable {
     await kept.trim();
     const complete = await this.#conclude();
     await store.keep(this.#state());
-    this.#lastRoundAt = this.#options.now();
+    this.#lastPollAt = this.#options.now();
     return { complete, alerts: this.alerts, newProofs: this.#proofs.names.length - before };
   }
 

@@ -7,7 +7,7 @@ import { judgeProof } from '../../protocol/proof/judge-proof.ts';
 import { type Difference, type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { proveFederation } from '../verification/federation-proof.ts';
@@ -15,7 +15,7 @@ import { LogKnowledge, logViewOf } from '../verification/log-knowledge.ts';
 import { Misdeeds, type MisdeedSources } from '../verification/misdeeds.ts';
 import type { ShownRival } from './chain-watch.ts';
 import type { KeptLog } from './kept-log.ts';
-import { type Accusation, ProofShelf } from './proof-shelf.ts';
+import { type Accusation, ProofStore } from './proof-store.ts';
 import type { StatementWatch } from './statement-watch.ts';
 import type { AnsweringNode, WatchedNodes } from './watched-nodes.ts';
 
@@ -29,7 +29,7 @@ export interface WrittenProof {
 
 export interface ProofWatchOptions {
   readonly log: FederationLog;
-  readonly book: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   readonly statements: StatementWatch;
   readonly kept: KeptLog;
   readonly nodes: WatchedNodes;
@@ -40,9 +40,9 @@ export interface ProofWatchOptions {
 }
 
 /** Pages of one node's proofs in one round at most. */
-const PAGES_A_ROUND = 8;
+const PAGES_PER_POLL = 8;
 /** Accused nodes whose proofs one node is asked for in one round at most. */
-const ACCUSED_A_ROUND = 4;
+const ACCUSED_PER_POLL = 4;
 /** Envelopes beside decided ones that wait for a proof at most. */
 const MAX_RIVALS = 256;
 
@@ -55,21 +55,21 @@ export class ProofWatch {
   readonly #sources: MisdeedSources;
   readonly #knowledge: LogKnowledge;
   readonly #misdeeds: Misdeeds;
-  readonly #shelf: ProofShelf;
+  readonly #proofStore: ProofStore;
   /** By node and batch. */
   readonly #rivals = new Map<string, ShownRival>();
 
   constructor(options: ProofWatchOptions) {
     this.#options = options;
-    const sources = { federationLog: options.log, checkpointBook: options.book, keys: options.statements };
+    const sources = { federationLog: options.log, checkpointStore: options.checkpointStore, keys: options.statements };
     this.#knowledge = new LogKnowledge(sources);
     this.#sources = { ...sources, knowledge: this.#knowledge };
     this.#misdeeds = new Misdeeds(this.#sources);
-    this.#shelf = new ProofShelf(options.directory, options.known);
+    this.#proofStore = new ProofStore(options.directory, options.known);
   }
 
   get names(): readonly string[] {
-    return this.#shelf.names;
+    return this.#proofStore.names;
   }
 
   /** A node shows an envelope beside the decided one. It proves something where its own account named both. */
@@ -85,7 +85,7 @@ export class ProofWatch {
       this.#rivals.delete(name);
       await this.#proveEnvelopes(rival);
     }
-    for (const known of this.#options.book.contradicted) await this.#proveCheckpoint(known);
+    for (const known of this.#options.checkpointStore.contradicted) await this.#proveCheckpoint(known);
   }
 
   /** Takes the proofs that a node holds: of another one in each round. */
@@ -94,21 +94,21 @@ export class ProofWatch {
     await nodes.ask(node, async () => {
       const accused = new Set<NodeId>();
       let cursor: string | null = null;
-      for (let page = 0; page < PAGES_A_ROUND; page++) {
+      for (let page = 0; page < PAGES_PER_POLL; page++) {
         const answer: Awaited<ReturnType<typeof node.equivocations>> = await node.equivocations(cursor);
         for (const { node: who, batch, stands } of answer.equivocations) {
-          if (stands && !this.#shelf.isFull({ misdeed: 'two-envelopes', accused: who, batch })) accused.add(who);
+          if (stands && !this.#proofStore.isFull({ misdeed: 'two-envelopes', accused: who, batch })) accused.add(who);
         }
         cursor = answer.nextCursor;
         if (cursor === null) break;
       }
-      for (const who of [...accused].slice(0, ACCUSED_A_ROUND)) await this.#readProofs(node, who);
+      for (const who of [...accused].slice(0, ACCUSED_PER_POLL)) await this.#readProofs(node, who);
     });
   }
 
   async #readProofs(node: AnsweringNode['node'], accused: NodeId): Promise<void> {
     let cursor: string | null = null;
-    for (let page = 0; page < PAGES_A_ROUND; page++) {
+    for (let page = 0; page < PAGES_PER_POLL; page++) {
       const answer: Awaited<ReturnType<typeof node.misdeedProofs>> = await node.misdeedProofs(accused, cursor);
       for (const proof of answer.proofs) await this.#take(proof);
       cursor = answer.nextCursor;
@@ -117,7 +117,7 @@ export class ProofWatch {
   }
 
   async #proveEnvelopes({ node, batch, decided, rival }: ShownRival): Promise<void> {
-    if (this.#shelf.isFull({ misdeed: 'two-envelopes', accused: node, batch })) return;
+    if (this.#proofStore.isFull({ misdeed: 'two-envelopes', accused: node, batch })) return;
     if ((await this.#options.log.rivalOf(node, batch)) === undefined) return;
     const first = await this.#fetchEnvelope(node, batch, decided.envelope);
     const proof = first === null ? null : await this.#misdeeds.proofOf({ first, second: rival });
@@ -136,19 +136,19 @@ export class ProofWatch {
 
   /** By the member's own later checkpoint where there is one, else by those of a majority. */
   async #proveCheckpoint({ checkpoint, signed }: KnownCheckpoint): Promise<void> {
-    const { book } = this.#options;
+    const { checkpointStore } = this.#options;
     const { node, size } = checkpoint;
     // The tree as it was then is kept no more.
     if (size < this.#options.kept.from) return;
-    const own = book.of(node).find((known) => known.checkpoint.size >= size);
-    if (own !== undefined && !this.#shelf.isFull({ misdeed: 'two-checkpoints', accused: node, batch: null })) {
+    const own = checkpointStore.of(node).find((known) => known.checkpoint.size >= size);
+    if (own !== undefined && !this.#proofStore.isFull({ misdeed: 'two-checkpoints', accused: node, batch: null })) {
       const keys = [checkpoint, own.checkpoint];
       const { statements } = await proveFederation(this.#sources, null, keys);
       const difference = await this.#differenceAt(size, own.checkpoint.size);
       const misdeed = { type: 'two-checkpoints' as const, first: signed, second: own.signed, difference };
       await this.#take({ format: PROOF_FORMAT, misdeed, ...statements });
     }
-    if (this.#shelf.isFull({ misdeed: 'false-checkpoint', accused: node, batch: null })) return;
+    if (this.#proofStore.isFull({ misdeed: 'false-checkpoint', accused: node, batch: null })) return;
     await this.#take(await this.#misdeeds.falseCheckpoint({ checkpoint, signed }));
   }
 
@@ -175,8 +175,8 @@ export class ProofWatch {
     const holdsAlone = alone.proven || alone.word === 'two-signed';
     if (!verdict.proven || !holdsAlone || accused === null) return;
     const accusation = { misdeed, accused, batch };
-    if (this.#shelf.isFull(accusation)) return;
-    const file = await this.#shelf.put(accusation, proof);
+    if (this.#proofStore.isFull(accusation)) return;
+    const file = await this.#proofStore.put(accusation, proof);
     const subject = batch === null ? accused : `${accused}/${batch}`;
     onProof({ code: misdeed, subject, detail: `by ${accused}`, file });
   }

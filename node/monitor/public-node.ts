@@ -29,7 +29,7 @@ export class PublicNodeError extends Error {
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /** What all requests of one round to one node may take together: others wait meanwhile. In milliseconds. */
-const ROUND_BUDGET_MS = 20_000;
+const POLL_BUDGET_MS = 20_000;
 /** A page has 512 KiB of statements and one entry more, which escaping may double. In bytes. */
 const MAX_BODY_BYTES = 8 << 20;
 /** Below what a node lets an address ask. In requests. */
@@ -62,12 +62,12 @@ export class PublicNode {
   constructor(url: string, options: PublicNodeOptions) {
     this.url = url;
     this.#options = options;
-    this.#left = options.budgetMs ?? ROUND_BUDGET_MS;
+    this.#left = options.budgetMs ?? POLL_BUDGET_MS;
   }
 
   /** Gives it the time of another round. */
-  beginRound(): void {
-    this.#left = this.#options.budgetMs ?? ROUND_BUDGET_MS;
+  beginPoll(): void {
+    this.#left = this.#options.budgetMs ?? POLL_BUDGET_MS;
   }
 
   federation(): Promise<FederationView> {

@@ -10,7 +10,7 @@ import { type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { Signatories } from '../log/checkpoint-book.ts';
+import type { Signatories } from '../log/checkpoint-store.ts';
 import { checkpointStands } from '../log/checkpoint-standing.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
 import { type LogRoster, logRosters } from '../log/log-rosters.ts';

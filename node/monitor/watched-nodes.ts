@@ -33,7 +33,7 @@ export class WatchedNodes {
   readonly #failures = new Map<string, number>();
   #failing = new Map<string, string>();
   #answering: readonly AnsweringNode[] = [];
-  #turn = 0;
+  #offset = 0;
   #paced = false;
 
   constructor(options: WatchedNodesOptions) {
@@ -55,11 +55,11 @@ export class WatchedNodes {
     this.#paced = false;
     this.#follow(members);
     const nodes = this.#nodes;
-    const turned = nodes.map((_, i) => nodes[(i + this.#turn) % nodes.length]).filter((node) => node !== undefined);
-    this.#turn++;
+    const rotated = nodes.map((_, i) => nodes[(i + this.#offset) % nodes.length]).filter((node) => node !== undefined);
+    this.#offset++;
     const answers = await Promise.all(
-      turned.map(async (node) => {
-        node.beginRound();
+      rotated.map(async (node) => {
+        node.beginPoll();
         const view = await this.ask(node, () => node.federation());
         return view === undefined ? [] : [{ node, view }];
       }),

@@ -37,7 +37,7 @@ function ofAccounts(accounts: Accounts): readonly OperatorRoute[] {
       return { account: id, tier };
     }),
     get('/accounts', async ({ query }) => {
-      const page = await accounts.book.accounts(PAGE, query.get('after') ?? undefined);
+      const page = await accounts.accountStore.accounts(PAGE, query.get('after') ?? undefined);
       return { accounts: page.map(plain), next: page.length < PAGE ? null : (page.at(-1)?.id ?? null) };
     }),
     post('/accounts/create', async ({ context }) => {
@@ -65,27 +65,27 @@ function ofAccounts(accounts: Accounts): readonly OperatorRoute[] {
   ];
 }
 
-function ofKeys({ keys, book }: Accounts): readonly OperatorRoute[] {
+function ofKeys({ keys, accountStore }: Accounts): readonly OperatorRoute[] {
   return [
     get('/accounts/:account/keys', async ({ params }) => {
-      const account = await book.requireAccount(parameter(params, 'account'));
+      const account = await accountStore.requireAccount(parameter(params, 'account'));
       const all = await keys.list(account.id);
-      return { account: plain(account), keys: all.map((key) => keyAnswer(key, book.now())) };
+      return { account: plain(account), keys: all.map((key) => keyAnswer(key, accountStore.now())) };
     }),
     post('/accounts/:account/keys', async ({ context, params }) => {
       const { apiKey: text, id, ...request } = validateKey(await bodyOf(context));
       const { apiKey, key } = await keys.create(parameter(params, 'account'), request, 'operator', givenOf(text, id));
-      return { apiKey, key: keyAnswer(key, book.now()) };
+      return { apiKey, key: keyAnswer(key, accountStore.now()) };
     }),
     post('/accounts/:account/keys/:key/rotate', async ({ context, params }) => {
       const { apiKey: text, id, overlapSeconds = DEFAULT_OVERLAP_SECONDS } = validateRotation(await bodyOf(context));
       const [account, old] = [parameter(params, 'account'), parameter(params, 'key')];
       const { apiKey, key, replaced } = await keys.rotate(account, old, overlapSeconds, 'operator', givenOf(text, id));
-      return { apiKey, key: keyAnswer(key, book.now()), replaced: keyAnswer(replaced, book.now()) };
+      return { apiKey, key: keyAnswer(key, accountStore.now()), replaced: keyAnswer(replaced, accountStore.now()) };
     }),
     post('/accounts/:account/keys/:key/revoke', async ({ params }) => {
       const key = await keys.revoke(parameter(params, 'account'), parameter(params, 'key'), 'operator');
-      return { key: keyAnswer(key, book.now()) };
+      return { key: keyAnswer(key, accountStore.now()) };
     }),
   ];
 }

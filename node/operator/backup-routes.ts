@@ -7,7 +7,7 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import type { RecordCounters } from '../records/record-counters.ts';
 import { startWaitAnswer } from '../start/start-view.ts';
 import type { NodeStart } from '../start/node-start.ts';
@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 import { CopyStoreShape } from './backup-forms.ts';
 import { callerGone } from './operator-route.ts';
 
-export interface BackupRooms {
+export interface BackupServices {
   readonly self: NodeId;
   readonly store: Store;
   readonly counters: Pick<RecordCounters, 'flush'>;
@@ -26,16 +26,16 @@ export interface BackupRooms {
 /** What became of the copy that this node was restored from, and what its start waits for. Answered while it waits. */
 export const RESTORATIONS_PATH = '/restorations';
 const MAX_BYTES = 16 << 10;
-const LANE = 'copy';
+const LOCK_KEY = 'copy';
 
 const validateCopy = validator(CopyStoreShape);
 
 /** Copies of the store, as the operator of a running node takes them. One at a time: each reads all of it. */
-export function backupRoutes(rooms: BackupRooms): readonly OperatorRoute[] {
-  const lanes = new Lanes<typeof LANE>();
-  const { self, store, counters, now } = rooms;
+export function backupRoutes(services: BackupServices): readonly OperatorRoute[] {
+  const locks = new KeyedLock<typeof LOCK_KEY>();
+  const { self, store, counters, now } = services;
   return [
-    restorationRoute(rooms),
+    restorationRoute(services),
     {
       method: 'POST',
       path: '/store-copies',
@@ -48,14 +48,14 @@ export function backupRoutes(rooms: BackupRooms): readonly OperatorRoute[] {
           await counters.flush();
           return copyStore(store, directory, self, now, signal);
         };
-        const copy = await refusable(() => lanes.exclusive(LANE, takeCopy));
+        const copy = await refusable(() => locks.exclusive(LOCK_KEY, takeCopy));
         return { body: { success: true, node: self, copy } };
       },
     },
   ];
 }
 
-function restorationRoute({ self, store, start }: BackupRooms): OperatorRoute {
+function restorationRoute({ self, store, start }: BackupServices): OperatorRoute {
   return {
     method: 'GET',
     path: RESTORATIONS_PATH,

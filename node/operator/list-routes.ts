@@ -5,7 +5,7 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import type { ListRooms } from '../list-rooms.ts';
+import type { ListServices } from '../list-services.ts';
 import type { Edition } from '../lists/contract.ts';
 import { freshnessOf } from '../lists/freshness.ts';
 import { ListError } from '../lists/list-error.ts';
@@ -23,7 +23,7 @@ import {
 } from './list-forms.ts';
 
 /** What the routes of lists stand on. */
-export interface ListRoutesOptions extends ListRooms {
+export interface ListRoutesOptions extends ListServices {
   readonly store: Store;
   readonly now: () => number;
 }

@@ -16,7 +16,7 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
     ...backupRoutes({ ...context, ...context.governance, self: config.id }),
     ...listRoutes(context),
     ...regwatchRoutes(context),
-    ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),
+    ...rosterRoutes({ ...context, self: config.id, currentRosters: keys.currentRosters, votes: rosterVotes }),
     ...screeningRoutes(context),
     ...signingKeyRoutes({ ...context, self: config.id }),
   ];

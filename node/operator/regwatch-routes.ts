@@ -6,7 +6,7 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import type { RegwatchRooms } from '../regwatch-rooms.ts';
+import type { RegwatchServices } from '../regwatch-services.ts';
 import { MAX_DOCUMENT_BYTES } from '../regwatch/document-reader.ts';
 import type { ItemOutcome, OwnItem } from '../regwatch/item-intake.ts';
 import { RegwatchError } from '../regwatch/regwatch-error.ts';
@@ -29,10 +29,10 @@ const validateCorrection = validator(CorrectItemShape);
 const validateIngest = validator(IngestShape);
 
 /** The regulatory feed of a running node: how its sources do, and how an operator brings in items and corrects them. */
-export function regwatchRoutes(rooms: RegwatchRooms): readonly OperatorRoute[] {
-  const { regItems } = rooms;
+export function regwatchRoutes(services: RegwatchServices): readonly OperatorRoute[] {
+  const { regItems } = services;
   return [
-    { method: 'GET', path: '/regwatch', access: 'free', answer: async () => ({ body: await stateOf(rooms) }) },
+    { method: 'GET', path: '/regwatch', access: 'free', answer: async () => ({ body: await stateOf(services) }) },
     changing('/regwatch/items', async (body) => {
       const items: ItemOutcome[] = [];
       for (const item of validateItems(body).items.map(ownItem)) items.push(await regItems.add(item));
@@ -44,7 +44,7 @@ export function regwatchRoutes(rooms: RegwatchRooms): readonly OperatorRoute[] {
     }),
     changing('/regwatch/ingest', async (body) => {
       const { file, source } = validateIngest(body);
-      const terms = sourceOf(source, rooms.regSources.sources);
+      const terms = sourceOf(source, services.regSources.sources);
       return { ...(await regItems.ingest({ bytes: await readDocumentFile(file), contentType: null }, terms)) };
     }),
   ];
@@ -68,7 +68,7 @@ function changing(path: string, change: (body: JsonObject, call: Call) => Promis
   };
 }
 
-async function stateOf({ regSources, regFeed }: RegwatchRooms): Promise<RegwatchState> {
+async function stateOf({ regSources, regFeed }: RegwatchServices): Promise<RegwatchState> {
   const { items } = await regFeed.page({}, NEWEST);
   return {
     success: true,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/json/value.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
-import type { RosterBook } from '../federation/roster-book.ts';
+import type { CurrentRosters } from '../federation/current-rosters.ts';
 import { RosterVoteError, type RosterVotes } from '../federation/roster-votes.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
@@ -16,9 +16,9 @@ import type { FederationLog } from '../log/federation-log.ts';
 import { operatorRoute } from './operator-route.ts';
 import { NameRosterShape } from './roster-forms.ts';
 
-export interface RosterRouteRooms {
+export interface RosterRouteServices {
   readonly self: NodeId;
-  readonly book: RosterBook;
+  readonly currentRosters: CurrentRosters;
   readonly votes: Pick<RosterVotes, 'next' | 'sign'>;
   readonly federationLog: Pick<FederationLog, 'decision' | 'state'>;
 }
@@ -31,19 +31,19 @@ const MAX_BYTES = 2 * MAX_ROSTER_CHARACTERS;
 const validateName = validator(NameRosterShape);
 
 /** The federation's rosters as an operator reads them, and has their node sign and name the next. */
-export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] {
+export function rosterRoutes(services: RosterRouteServices): readonly OperatorRoute[] {
   return [
-    operatorRoute('GET', ROSTERS_PATH, () => rostersAnswer(rooms)),
+    operatorRoute('GET', ROSTERS_PATH, () => rostersAnswer(services)),
     operatorRoute('POST', ROSTERS_PATH, async (context) => {
       const { statement } = validateName(await bodyOf(context));
-      const hash = await refusable(() => rooms.votes.sign(statement));
-      return { node: rooms.self, version: rosterStatement.parse(statement).version, hash };
+      const hash = await refusable(() => services.votes.sign(statement));
+      return { node: services.self, version: rosterStatement.parse(statement).version, hash };
     }),
   ];
 }
 
-async function rostersAnswer({ self, book, votes, federationLog }: RosterRouteRooms): Promise<JsonObject> {
-  const { signedGenesis, texts } = book.chain;
+async function rostersAnswer({ self, currentRosters, votes, federationLog }: RosterRouteServices): Promise<JsonObject> {
+  const { signedGenesis, texts } = currentRosters.chain;
   const { state } = federationLog;
   const vote = await votes.next();
   return {

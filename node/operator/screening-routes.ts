@@ -1,7 +1,7 @@
 import { readJsonBody } from '../http/body.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import type { ListRooms } from '../list-rooms.ts';
+import type { ListServices } from '../list-services.ts';
 import { packInThread } from '../screening/packing-thread.ts';
 import { RepeatError, repeatScreening, type RepeatSources } from '../screening/repeat-screening.ts';
 import type { Store } from '../store/store.ts';
@@ -18,7 +18,7 @@ const validate = validator(RepeatScreeningShape);
 export function screeningRoutes({
   store,
   lists,
-}: Pick<ListRooms, 'lists'> & { readonly store: Store }): OperatorRoute[] {
+}: Pick<ListServices, 'lists'> & { readonly store: Store }): OperatorRoute[] {
   const sources: RepeatSources = { store, lists, pack: packInThread(lists) };
   return [
     operatorRoute('POST', '/screenings/repeat', async (context) => {

@@ -21,7 +21,7 @@ import { decisionNaming } from '../verification/evidence.ts';
 import { operatorRoute } from './operator-route.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 
-export interface SigningKeyRooms {
+export interface SigningKeyServices {
   readonly self: NodeId;
   readonly store: Store;
   readonly keys: Pick<FederationKeys, 'directory' | 'statements'>;
@@ -39,12 +39,12 @@ const validateRotate = validator(RotateSigningKeyShape);
 const validateRevoke = validator(RevokeSigningKeyShape);
 
 /** The node's signing keys as its operator reads, replaces and revokes them. */
-export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute[] {
-  const { self, keys, ownKeys, now, store, federationLog } = rooms;
+export function signingKeyRoutes(services: SigningKeyServices): readonly OperatorRoute[] {
+  const { self, keys, ownKeys, now, store, federationLog } = services;
   const decisionOf = (batch: StoredBatch) => decisionNaming(federationLog.decisionOf.bind(federationLog), batch);
   const fallen = new FallenRecords({ self, store, directory: keys.directory, decisionOf });
   return [
-    operatorRoute('GET', SIGNING_KEYS_PATH, async () => keysAnswer(rooms)),
+    operatorRoute('GET', SIGNING_KEYS_PATH, async () => keysAnswer(services)),
     operatorRoute('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
@@ -89,17 +89,17 @@ function invalid(field: string, code: string, message: string): Problem {
   return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
-function keysAnswer(rooms: SigningKeyRooms): JsonObject {
-  const { self, keys, ownKeys } = rooms;
+function keysAnswer(services: SigningKeyServices): JsonObject {
+  const { self, keys, ownKeys } = services;
   const own = keys.directory.of(self);
   return {
     node: self,
     inUse: ownKeys.keyId,
-    keys: own.map((key) => keyAnswer(rooms, key)),
+    keys: own.map((key) => keyAnswer(services, key)),
   };
 }
 
-function keyAnswer({ self, keys, federationLog }: SigningKeyRooms, { certificate }: CertifiedKey): JsonObject {
+function keyAnswer({ self, keys, federationLog }: SigningKeyServices, { certificate }: CertifiedKey): JsonObject {
   const { keyId, validFrom, seqFrom } = certificate;
   const revoked = keys.directory.revocation(self, keyId);
   if (revoked === undefined) return { keyId, validFrom, seqFrom, revoked: null };

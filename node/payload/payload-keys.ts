@@ -3,8 +3,8 @@ import { CoveringRows } from '../store/covering-rows.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
 import { bytesCodec, Table } from '../store/table.ts';
-import { Slices } from '../turns.ts';
-import { GCM_SEED_BYTES, namesCipher, SEED_BYTES } from './payload-vault.ts';
+import { TimeSlices } from '../time-slices.ts';
+import { GCM_SEED_BYTES, namesCipher, SEED_BYTES } from './payload-cipher.ts';
 
 /** Records whose keys share a row, from the first of their group on. */
 export const KEY_ROW_RECORDS = 64;
@@ -102,7 +102,7 @@ export async function readSeeds(
   holders: readonly KeyHolder[],
 ): Promise<readonly (Uint8Array | undefined)[]> {
   const seeds: (Uint8Array | undefined)[] = [];
-  const slices = new Slices();
+  const slices = new TimeSlices();
   for (const holder of holders) {
     if (slices.isOver) await slices.rest();
     seeds.push(await readSeed(store, holder));
@@ -132,7 +132,7 @@ export interface KeyErasure {
  */
 export async function eraseKeys(store: Reads, erased: readonly ErasedKey[]): Promise<KeyErasure> {
   const places = new Map<string, number[]>();
-  const slices = new Slices();
+  const slices = new TimeSlices();
   for (const { id, seq } of erased) {
     if (slices.isOver) await slices.rest();
     if (seq === null) continue;

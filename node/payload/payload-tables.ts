@@ -5,7 +5,7 @@ import type { Operation } from '../store/operation.ts';
 import type { Reads, Store } from '../store/store.ts';
 import { bytesCodec, Table } from '../store/table.ts';
 import { KEY_ROW_RECORDS, keyOperations, readSeed } from './payload-keys.ts';
-import { type OpenedPayload, PayloadDamagedError, type PayloadVault, type SealedPayload } from './payload-vault.ts';
+import { type OpenedPayload, PayloadDamagedError, type PayloadCipher, type SealedPayload } from './payload-cipher.ts';
 
 /** Bytes of ciphertext after which a row is full, so that reading one payload never reads many large ones. */
 const ROW_BYTES = 256 << 10;
@@ -39,7 +39,7 @@ export function payloadOperations(
 /** Salt and payload of an own record, or `erased`. Throws `PayloadDamagedError`. */
 export async function readPayload(
   store: Store,
-  vault: PayloadVault,
+  cipher: PayloadCipher,
   id: RecordId,
   seq: number,
 ): Promise<OpenedPayload | 'erased'> {
@@ -47,7 +47,7 @@ export async function readPayload(
   if (seed === undefined) return 'erased';
   const ciphertext = await ciphertexts.find(store, [], seq);
   if (ciphertext === undefined) throw new PayloadDamagedError(`the payload of ${id} is missing`);
-  return vault.open(id, { seed, ciphertext });
+  return cipher.open(id, { seed, ciphertext });
 }
 
 /** Whether there is the ciphertext of the own record `seq`, erased or not. */

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { anchorExpectedBy } from '../attestation/anchoring-promise.ts';
-import { HeldDamagedError } from './held-vault.ts';
+import { PaymentDamagedError } from './payment-cipher.ts';
 import type { Publication } from './payment-tables.ts';
 
 /** What an answer says of its records that is known only once they are made. */
@@ -44,7 +44,7 @@ export function completeAnswer({ body, blanks }: AnswerDraft, publication: Publi
 export function answerDraft({ body, blanks }: JsonObject): AnswerDraft {
   const found: unknown = blanks;
   if (body !== undefined && isJsonObject(body) && compiledBlanks.Check(found)) return { body, blanks: found };
-  throw new HeldDamagedError('the answer of a payment holds something else');
+  throw new PaymentDamagedError('the answer of a payment holds something else');
 }
 
 function filledAt(value: JsonObject, [name = '', ...rest]: readonly string[], text: string): JsonObject {

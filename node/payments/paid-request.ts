@@ -5,7 +5,7 @@ import type { ServiceName } from '../../protocol/payments/prices.ts';
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
 import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 import type { Blank } from './answer-draft.ts';
-import type { IsWanted } from './flights.ts';
+import type { IsWanted } from './ongoing-calls.ts';
 import type { PaidRecording } from './paid-recording.ts';
 import type { SignedAuthorization } from './processor.ts';
 

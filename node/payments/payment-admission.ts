@@ -3,7 +3,7 @@ import { termsFault, timeFault } from '../../protocol/payments/terms.ts';
 import type { WalletCalls } from './wallet-calls.ts';
 import type { OpenAuthorizations, Standing } from './open-authorizations.ts';
 import type { Offer } from './paid-request.ts';
-import type { PaymentBook } from './payment-book.ts';
+import type { PaymentStore } from './payment-store.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText } from './payment-key.ts';
 import type { PaymentLimits } from './payment-limits.ts';
@@ -11,7 +11,7 @@ import type { SettlementLedger } from './settlement-ledger.ts';
 import type { Settler } from './settler.ts';
 
 export interface AdmissionOptions {
-  readonly book: Pick<PaymentBook, 'read' | 'openKeys'>;
+  readonly paymentStore: Pick<PaymentStore, 'read' | 'openKeys'>;
   readonly settler: Settler;
   readonly ledger: Pick<SettlementLedger, 'summaryOf'>;
   readonly limits: Pick<PaymentLimits, 'admitName' | 'admitWallet'>;
@@ -58,10 +58,10 @@ export class PaymentAdmission {
    * under way, so it was looked at. A wallet that is held up is refused by its name, before its signature costs anything;
    * only what it signed itself can have brought it there. Throws `PaymentError` and `LimitError`.
    */
-  async enter(key: PaymentKey, offer: Offer, isTwin: boolean): Promise<AdmittedPayment> {
+  async enter(key: PaymentKey, offer: Offer, isDuplicate: boolean): Promise<AdmittedPayment> {
     const { calls, limits, open } = this.#options;
     limits.admitName(key.payer);
-    if (!isTwin) await this.#requireSignature(offer);
+    if (!isDuplicate) await this.#requireSignature(offer);
     const isNewcomer = await this.#isNewcomer(key);
     using entering = new DisposableStack();
     entering.use(calls.enter(key.payer));
@@ -69,7 +69,7 @@ export class PaymentAdmission {
     const isBatch = isBatchService(offer.service);
     const name = keyText(key);
     entering.use(open.enter({ payer: key.payer, name, amount, isBatch, isNewcomer }));
-    if (!isTwin) limits.admitWallet(key.payer);
+    if (!isDuplicate) limits.admitWallet(key.payer);
     const entered = entering.move();
     return {
       prepare: (bytes) => open.prepare(key.payer, name, bytes),
@@ -120,15 +120,15 @@ export class PaymentAdmission {
   }
 
   async #restore(): Promise<void> {
-    const { book, open } = this.#options;
+    const { paymentStore, open } = this.#options;
     let after: PaymentKey | undefined;
     for (;;) {
-      const keys = await book.openKeys(after, RESTORED_TOGETHER);
+      const keys = await paymentStore.openKeys(after, RESTORED_TOGETHER);
       after = keys.at(-1);
       if (after === undefined) return;
       for (const key of keys) {
         // One that does not read is told of at every look after the payments.
-        const row = await book.read(key).catch(() => undefined);
+        const row = await paymentStore.read(key).catch(() => undefined);
         if (row === undefined) continue;
         const { amount, service, drafts } = row;
         const isNewcomer = await this.#isNewcomer(key);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
-import { Rounds } from '../rounds.ts';
-import type { PaymentBook } from './payment-book.ts';
+import { PeriodicTask } from '../periodic-task.ts';
+import type { PaymentStore } from './payment-store.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, readKeyParts } from './payment-key.ts';
 import { paymentEndTable } from './payment-tables.ts';
@@ -9,7 +9,7 @@ import type { Payments } from './payments.ts';
 
 export interface PaymentUpkeepOptions {
   readonly store: Store;
-  readonly book: Pick<PaymentBook, 'openKeys' | 'unpublishedKeys'>;
+  readonly paymentStore: Pick<PaymentStore, 'openKeys' | 'unpublishedKeys'>;
   readonly payments: Pick<Payments, 'reconcile' | 'end'>;
   readonly now: () => number;
   readonly log: Logger;
@@ -29,31 +29,31 @@ const ENDED_TOGETHER = 256;
  */
 export class PaymentUpkeep implements AsyncDisposable {
   readonly #options: PaymentUpkeepOptions;
-  readonly #rounds = new Rounds(LOOK_MS, () => this.#look());
+  readonly #task = new PeriodicTask(LOOK_MS, () => this.#look());
 
   constructor(options: PaymentUpkeepOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#rounds.start();
+    this.#task.start();
   }
 
   /** Looks after all that is open or due now. Never rejects. */
   look(): Promise<void> {
-    return this.#rounds.now();
+    return this.#task.now();
   }
 
   /** Waits for what is under way. The rest is done after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#rounds[Symbol.asyncDispose]();
+    await this.#task[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {
-    const { log, book } = this.#options;
+    const { log, paymentStore } = this.#options;
     try {
-      await this.#reconcileAll((after) => book.unpublishedKeys(after, RECONCILED_TOGETHER));
-      await this.#reconcileAll((after) => book.openKeys(after, RECONCILED_TOGETHER));
+      await this.#reconcileAll((after) => paymentStore.unpublishedKeys(after, RECONCILED_TOGETHER));
+      await this.#reconcileAll((after) => paymentStore.openKeys(after, RECONCILED_TOGETHER));
       await this.#endDue();
     } catch (error) {
       log.error({ err: error }, 'payments could not be looked after; trying again');
@@ -62,7 +62,7 @@ export class PaymentUpkeep implements AsyncDisposable {
 
   async #reconcileAll(next: (after: PaymentKey | undefined) => Promise<readonly PaymentKey[]>): Promise<void> {
     let after: PaymentKey | undefined;
-    while (!this.#rounds.signal.aborted) {
+    while (!this.#task.signal.aborted) {
       const keys = await next(after);
       after = keys.at(-1);
       if (after === undefined) return;
@@ -89,7 +89,7 @@ export class PaymentUpkeep implements AsyncDisposable {
   async #endDue(): Promise<void> {
     const { store, now, payments } = this.#options;
     const at = now();
-    while (!this.#rounds.signal.aborted) {
+    while (!this.#task.signal.aborted) {
       const due: string[][] = [];
       for await (const [parts] of paymentEndTable.under(store, [], { limit: ENDED_TOGETHER })) {
         if (Number(parts[0]) > at) break;

@@ -1,15 +1,15 @@
 import { walletAddress } from '../../protocol/payments/payment.ts';
 import type { Intake } from '../intake/intake.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import { type AnswerDraft, completeAnswer } from './answer-draft.ts';
-import type { Cashier, ShownPayment } from './cashier.ts';
-import { type Flight, Flights } from './flights.ts';
-import { Interest } from './interest.ts';
+import type { PaymentCharger, ShownPayment } from './payment-charger.ts';
+import { type OngoingCall, OngoingCalls } from './ongoing-calls.ts';
+import { CallerWatch } from './caller-watch.ts';
 import type { Standing } from './open-authorizations.ts';
 import { PaidRecording } from './paid-recording.ts';
 import type { Offer, Order, PaidAnswer, PaidOutcome, PaidRequest, Receipt, Work } from './paid-request.ts';
 import type { AdmittedPayment, PaymentAdmission } from './payment-admission.ts';
-import { type BookedPayment, type MadeWork, OVER_MARGIN_MS, type PaymentBook } from './payment-book.ts';
+import { type StoredPayment, type MadeWork, OVER_MARGIN_MS, type PaymentStore } from './payment-store.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText, paymentKey, readKeyText } from './payment-key.ts';
 import { isOpen, isUncertain, type PaymentRow } from './payment-tables.ts';
@@ -17,22 +17,22 @@ import type { Publisher } from './publisher.ts';
 import type { Settler } from './settler.ts';
 
 export interface PaymentsOptions {
-  readonly book: PaymentBook;
-  readonly cashier: Cashier;
+  readonly paymentStore: PaymentStore;
+  readonly charger: PaymentCharger;
   readonly settler: Pick<Settler, 'isReady'>;
   readonly publisher: Publisher;
   readonly admission: PaymentAdmission;
-  readonly intake: Pick<Intake, 'prepareAll' | 'requireRoom'>;
+  readonly intake: Pick<Intake, 'prepareAll' | 'requireCapacity'>;
   readonly now: () => number;
 }
 
-type CallFlight = Flight<PaidOutcome | undefined>;
+type OngoingPaidCall = OngoingCall<PaidOutcome | undefined>;
 
 /** What was prepared for a payment that was taken on before is on the disk. */
 const TAKEN_ON: AdmittedPayment = { prepare: () => undefined, [Symbol.dispose]: () => undefined };
 
 /** Callers of one and the same call that may wait for its answer together. */
-const MAX_TWINS = 64;
+const MAX_JOINED_CALLERS = 64;
 
 /**
  * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once and
@@ -42,8 +42,8 @@ const MAX_TWINS = 64;
  */
 export class Payments {
   readonly #options: PaymentsOptions;
-  readonly #flights = new Flights<PaidOutcome | undefined>();
-  readonly #identifiers = new Lanes();
+  readonly #ongoingCalls = new OngoingCalls<PaidOutcome | undefined>();
+  readonly #identifiers = new KeyedLock();
 
   constructor(options: PaymentsOptions) {
     this.#options = options;
@@ -57,7 +57,7 @@ export class Payments {
   /** Whether a payment was taken on before, by whoever shows it: then its answer is owed, or being found out. */
   async isTakenOn(offer: Offer): Promise<boolean> {
     const key = keyOf(offer);
-    return this.#isUnderWay(key, offer) || (await this.#options.book.read(key))?.proof === offer.proof;
+    return this.#isUnderWay(key, offer) || (await this.#options.paymentStore.read(key))?.proof === offer.proof;
   }
 
   /**
@@ -65,9 +65,9 @@ export class Payments {
    * looked at. Throws `PaymentError` and `LimitError`.
    */
   async admit(offer: Offer): Promise<AdmittedPayment> {
-    const { book, admission } = this.#options;
+    const { paymentStore, admission } = this.#options;
     const key = keyOf(offer);
-    const row = await book.read(key);
+    const row = await paymentStore.read(key);
     if (row === undefined) return admission.enter(key, offer, this.#isUnderWay(key, offer));
     if (row.proof !== offer.proof) throw new PaymentError('refused', 'signature_differs');
     return TAKEN_ON;
@@ -81,11 +81,11 @@ export class Payments {
     const key = keyOf(call);
     const name = keyText(key);
     for (;;) {
-      const twin = this.#flights.get(name);
-      const flight = twin ?? this.#begin(key, call, (own) => this.#run(key, call, order, own));
-      const outcome = twin === undefined ? await flight.join(call.isWanted) : await joinTwin(twin, call);
+      const running = this.#ongoingCalls.get(name);
+      const ongoing = running ?? this.#begin(key, call, (own) => this.#run(key, call, order, own));
+      const outcome = running === undefined ? await ongoing.join(call.isWanted) : await joinOngoing(running, call);
       if (outcome !== undefined) return outcome;
-      if (twin === undefined) throw new PaymentError('abandoned');
+      if (running === undefined) throw new PaymentError('abandoned');
     }
   }
 
@@ -103,44 +103,44 @@ export class Payments {
   /** Lets go of what is held for a payment until then. `end`: in epoch milliseconds. */
   async end(key: PaymentKey, end: number): Promise<void> {
     const name = keyText(key);
-    for (let busy = this.#flights.get(name); busy !== undefined; busy = this.#flights.get(name)) await busy.over();
-    const flight = this.#begin(key, null, async () => {
-      const row = await this.#options.book.read(key);
-      if (row !== undefined) await this.#options.book.endHeld({ key, row }, end);
+    for (let busy = this.#ongoingCalls.get(name); busy !== undefined; busy = this.#ongoingCalls.get(name)) await busy.over();
+    const ongoing = this.#begin(key, null, async () => {
+      const row = await this.#options.paymentStore.read(key);
+      if (row !== undefined) await this.#options.paymentStore.endHeld({ key, row }, end);
       return undefined;
     });
-    await flight.join(() => false);
+    await ongoing.join(() => false);
   }
 
   /** Resolves when no call that is under way now is any more. */
   idle(): Promise<void> {
-    return this.#flights.idle();
+    return this.#ongoingCalls.idle();
   }
 
   async #bringOn(key: PaymentKey, isDue: (row: PaymentRow) => boolean = () => true): Promise<void> {
-    if (this.#flights.get(keyText(key)) !== undefined) return;
-    const flight = this.#begin(key, null, async () => {
-      const { book, cashier } = this.#options;
-      let row = await book.read(key);
-      if (row !== undefined && isOpen(row) && isDue(row)) row = await cashier.lookUp({ key, row });
+    if (this.#ongoingCalls.get(keyText(key)) !== undefined) return;
+    const ongoing = this.#begin(key, null, async () => {
+      const { paymentStore, charger } = this.#options;
+      let row = await paymentStore.read(key);
+      if (row !== undefined && isOpen(row) && isDue(row)) row = await charger.lookUp({ key, row });
       if (row?.state === 'settled') await this.#publish({ key, row });
       return undefined;
     });
-    await flight.join(() => false);
+    await ongoing.join(() => false);
   }
 
   #isUnderWay(key: PaymentKey, { proof }: Offer): boolean {
-    return this.#flights.get(keyText(key))?.claim?.proof === proof;
+    return this.#ongoingCalls.get(keyText(key))?.claim?.proof === proof;
   }
 
   /** Afterwards the wallet's open authorizations are what the disk says. */
   #begin(
     key: PaymentKey,
     claim: Pick<PaidRequest, 'request' | 'proof'> | null,
-    run: (flight: CallFlight) => Promise<PaidOutcome | undefined>,
-  ): CallFlight {
+    run: (ongoing: OngoingPaidCall) => Promise<PaidOutcome | undefined>,
+  ): OngoingPaidCall {
     const name = keyText(key);
-    return this.#flights.begin(name, claim, async (own) => {
+    return this.#ongoingCalls.begin(name, claim, async (own) => {
       try {
         return await run(own);
       } finally {
@@ -151,38 +151,38 @@ export class Payments {
 
   /** Of a row that cannot be read it is taken that it is open. */
   async #standingOf(key: PaymentKey): Promise<Standing> {
-    const row = await this.#options.book.read(key).catch(() => null);
+    const row = await this.#options.paymentStore.read(key).catch(() => null);
     if (row === undefined || row?.state === 'burnt') return 'over';
     return row === null || isOpen(row) ? 'open' : 'spent';
   }
 
   /** Undefined where nobody waits for the answer any more, so that nothing was charged. */
-  async #run(key: PaymentKey, call: PaidRequest, order: Order, flight: CallFlight): Promise<PaidOutcome | undefined> {
-    const { book, cashier, now } = this.#options;
-    const row = await book.read(key);
+  async #run(key: PaymentKey, call: PaidRequest, order: Order, ongoing: OngoingPaidCall): Promise<PaidOutcome | undefined> {
+    const { paymentStore, charger, now } = this.#options;
+    const row = await paymentStore.read(key);
     if (row === undefined) {
       const work = await order();
-      return this.#pay({ key, row: freshRow(book, call, now()) }, call, (payment) =>
-        this.#sell(payment, call, work, flight),
+      return this.#pay({ key, row: freshRow(paymentStore, call, now()) }, call, (payment) =>
+        this.#sell(payment, call, work, ongoing),
       );
     }
     if (row.proof !== call.proof) throw new PaymentError('refused', 'signature_differs');
     if (row.request !== call.request) throw new PaymentError('bound-elsewhere');
     if (row.state === 'burnt') throw new PaymentError('refused', 'authorization_used');
-    if (isUncertain(row)) return this.#deliver({ key, row: await cashier.chargeAgain({ key, row }, shownOf(call)) }, true);
+    if (isUncertain(row)) return this.#deliver({ key, row: await charger.chargeAgain({ key, row }, shownOf(call)) }, true);
     if (!isOpen(row)) return this.#deliver({ key, row }, true);
     return this.#pay({ key, row }, call, async (payment) => {
-      if (!flight.isWanted) return undefined;
-      this.#options.intake.requireRoom(row.drafts);
-      return this.#deliver({ key, row: await cashier.chargeHeld(payment, shownOf(call)) }, false);
+      if (!ongoing.isWanted) return undefined;
+      this.#options.intake.requireCapacity(row.drafts);
+      return this.#deliver({ key, row: await charger.chargeHeld(payment, shownOf(call)) }, false);
     });
   }
 
   /** Sells for a payment that is good for it: verified, covered by what the wallet has, and the first of its identifier. */
   async #pay(
-    payment: BookedPayment,
+    payment: StoredPayment,
     call: PaidRequest,
-    sell: (payment: BookedPayment) => Promise<PaidOutcome | undefined>,
+    sell: (payment: StoredPayment) => Promise<PaidOutcome | undefined>,
   ): Promise<PaidOutcome | undefined> {
     const refusal = await this.#options.admission.whyNotGood(payment.key, call);
     if (refusal !== null) return this.#refuse(payment, refusal);
@@ -195,37 +195,37 @@ export class Payments {
   }
 
   /** A settlement that was given up as refused may have come through after all; then the payment is as good as paid. */
-  async #refuse(payment: BookedPayment, reason: string): Promise<PaidOutcome> {
+  async #refuse(payment: StoredPayment, reason: string): Promise<PaidOutcome> {
     const { key } = payment;
     if (payment.row.state === 'unpaid') {
-      const row = await this.#options.cashier.lookUp(payment);
+      const row = await this.#options.charger.lookUp(payment);
       if (row !== undefined && row.settlement !== null) return this.#deliver({ key, row }, true);
     }
     throw new PaymentError('refused', reason);
   }
 
   async #sell(
-    payment: BookedPayment,
+    payment: StoredPayment,
     call: PaidRequest,
     work: Work,
-    flight: CallFlight,
+    ongoing: OngoingPaidCall,
   ): Promise<PaidOutcome | undefined> {
-    const { intake, cashier } = this.#options;
-    const made = await this.#work(work, flight);
+    const { intake, charger } = this.#options;
+    const made = await this.#work(work, ongoing);
     if (made === undefined) return undefined;
     if ('charged' in made) return { body: made.body, receipt: null, isReplay: false };
-    if (!flight.isWanted) return undefined;
+    if (!ongoing.isWanted) return undefined;
     // Nobody is charged for records that could not be made now.
-    intake.requireRoom(made.prepared.length);
-    const row = await cashier.charge(payment, shownOf(call), made);
+    intake.requireCapacity(made.prepared.length);
+    const row = await charger.charge(payment, shownOf(call), made);
     return this.#deliver({ key: payment.key, row }, false, made.answer);
   }
 
   /** Undefined where the work was given up because nobody waited for it. */
-  async #work(work: Work, flight: CallFlight): Promise<MadeWork | (PaidAnswer & { charged: false }) | undefined> {
+  async #work(work: Work, ongoing: OngoingPaidCall): Promise<MadeWork | (PaidAnswer & { charged: false }) | undefined> {
     const recording = new PaidRecording(this.#options.intake);
-    using interest = new Interest(() => flight.isWanted);
-    const { signal } = interest;
+    using callerWatch = new CallerWatch(() => ongoing.isWanted);
+    const { signal } = callerWatch;
     const answer = await work(recording, signal).catch((error: unknown) => {
       if (!signal.aborted || error !== signal.reason) throw error;
     });
@@ -240,17 +240,17 @@ export class Payments {
 
   /** The answer of another payment that was made under the same identifier, once this one is verified. */
   async #earlier(key: PaymentKey, identifier: string, call: PaidRequest): Promise<PaidOutcome | undefined> {
-    const { book } = this.#options;
-    const found = await book.identified(key.payer, identifier);
+    const { paymentStore } = this.#options;
+    const found = await paymentStore.identified(key.payer, identifier);
     const first = found && readKeyText(found.payment);
     if (found === undefined || first === undefined || found.payment === keyText(key)) return undefined;
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
-    let row = await book.read(first);
+    let row = await paymentStore.read(first);
     if (row !== undefined && (isOpen(row) || row.state === 'settled')) {
       // A flight of one that was refused may wait for this very lane.
-      if (row.state !== 'unpaid') await this.#flights.get(found.payment)?.over();
+      if (row.state !== 'unpaid') await this.#ongoingCalls.get(found.payment)?.over();
       await this.#bringOn(first);
-      row = await book.read(first);
+      row = await paymentStore.read(first);
     }
     if (row?.state === 'published') return this.#deliver({ key: first, row }, true);
     if (row?.state === 'settled') throw new PaymentError('not-published');
@@ -258,7 +258,7 @@ export class Payments {
     return undefined;
   }
 
-  async #publish(payment: BookedPayment): Promise<PaymentRow> {
+  async #publish(payment: StoredPayment): Promise<PaymentRow> {
     try {
       return await this.#options.publisher.publish(payment);
     } catch (error) {
@@ -267,24 +267,24 @@ export class Payments {
   }
 
   /** The answer of a payment that the payee has. `made`: where it is at hand. */
-  async #deliver(payment: BookedPayment, isReplay: boolean, made?: AnswerDraft): Promise<PaidOutcome> {
+  async #deliver(payment: StoredPayment, isReplay: boolean, made?: AnswerDraft): Promise<PaidOutcome> {
     const { key } = payment;
     const row = payment.row.state === 'settled' ? await this.#publish(payment) : payment.row;
-    const answer = made ?? (await this.#options.book.answerOf(key));
+    const answer = made ?? (await this.#options.paymentStore.answerOf(key));
     if (answer === undefined) throw new PaymentError('answer-ended');
     return { body: completeAnswer(answer, row.publication), receipt: receiptOf({ key, row }), isReplay };
   }
 }
 
 /** The answer of the flight where the call is its twin; undefined where it has none for it. */
-async function joinTwin(flight: CallFlight, call: PaidRequest): Promise<PaidOutcome | undefined> {
-  const { claim } = flight;
+async function joinOngoing(ongoing: OngoingPaidCall, call: PaidRequest): Promise<PaidOutcome | undefined> {
+  const { claim } = ongoing;
   if (claim !== null && claim.request !== call.request) throw new PaymentError('bound-elsewhere');
   if (claim?.proof === call.proof) {
-    if (flight.callers >= MAX_TWINS) throw new PaymentError('wallet-busy');
-    return flight.join(call.isWanted);
+    if (ongoing.callers >= MAX_JOINED_CALLERS) throw new PaymentError('wallet-busy');
+    return ongoing.join(call.isWanted);
   }
-  await flight.over();
+  await ongoing.over();
   return undefined;
 }
 
@@ -292,9 +292,9 @@ function keyOf({ payment, terms }: Offer): PaymentKey {
   return paymentKey(payment.authorization, terms);
 }
 
-function freshRow(book: PaymentBook, call: PaidRequest, now: number): PaymentRow {
+function freshRow(paymentStore: PaymentStore, call: PaidRequest, now: number): PaymentRow {
   const { service, request, proof, terms, payment } = call;
-  return book.fresh({
+  return paymentStore.fresh({
     request,
     proof,
     service,
@@ -310,7 +310,7 @@ function shownOf({ payment, terms }: PaidRequest): ShownPayment {
   return { signed: payment, terms };
 }
 
-function receiptOf({ key, row }: BookedPayment): Receipt {
+function receiptOf({ key, row }: StoredPayment): Receipt {
   if (row.settlement === null) throw new RangeError('a payment that is not settled has no receipt');
   const { payer, asset, network } = key;
   return { payer, amount: row.amount, asset, network, transaction: row.settlement.transaction };

@@ -7,12 +7,12 @@ import { Closed, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { RECORD_KINDS } from '../../protocol/statement/vocabulary.ts';
 import type { PreparedDraft } from '../intake/draft.ts';
 import { preparedKeyTable } from '../payload/payload-keys.ts';
-import type { SealedPayload } from '../payload/payload-vault.ts';
+import type { SealedPayload } from '../payload/payload-cipher.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { Slices } from '../turns.ts';
-import { HeldDamagedError } from './held-vault.ts';
+import { TimeSlices } from '../time-slices.ts';
+import { PaymentDamagedError } from './payment-cipher.ts';
 import { keyParts, type PaymentKey } from './payment-key.ts';
 import { paymentDraftTable } from './payment-tables.ts';
 
@@ -41,7 +41,7 @@ const compiledPrepared = Compile(PreparedShape);
  */
 export async function preparedOperations(key: PaymentKey, prepared: readonly PreparedDraft[]): Promise<Operation[]> {
   const operations: Operation[] = [];
-  await new Slices().each(prepared, ({ draft, id, payloadHash, claims, links, sealed }, place) => {
+  await new TimeSlices().each(prepared, ({ draft, id, payloadHash, claims, links, sealed }, place) => {
     const { kind, account, sourceId } = draft;
     const head = utf8(JSON.stringify({ id, kind, account, sourceId, payloadHash, claims, links }));
     operations.push(
@@ -77,14 +77,14 @@ export async function readPrepared(store: Store, key: PaymentKey): Promise<reado
   }
   return rows.map(({ id, kind, account, sourceId, payloadHash, claims, links, ciphertext }, place) => {
     const seed = seeds[place];
-    if (seed === undefined) throw new HeldDamagedError(`the key of the payload of ${id} is missing`);
+    if (seed === undefined) throw new PaymentDamagedError(`the key of the payload of ${id} is missing`);
     return { draft: { kind, account, sourceId }, id, payloadHash, claims, links, sealed: { seed, ciphertext } };
   });
 }
 
 async function readRows(store: Store, key: PaymentKey): Promise<readonly PreparedRow[]> {
   const rows: PreparedRow[] = [];
-  const slices = new Slices();
+  const slices = new TimeSlices();
   for await (const [, bytes] of paymentDraftTable.under(store, keyParts(key))) {
     if (slices.isOver) await slices.rest();
     rows.push(preparedRow(bytes));
@@ -101,5 +101,5 @@ export function preparedRow(bytes: Uint8Array): PreparedRow {
   } catch {
     // Refused below like a row of another form.
   }
-  throw new HeldDamagedError('a prepared record does not read');
+  throw new PaymentDamagedError('a prepared record does not read');
 }

@@ -1,11 +1,11 @@
 import type { RecordId } from '../../protocol/ids.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { PreparedDraft } from '../intake/draft.ts';
-import type { BookedPayment, PaymentBook } from './payment-book.ts';
+import type { StoredPayment, PaymentStore } from './payment-store.ts';
 import type { PaymentRow, Publication } from './payment-tables.ts';
 
 export interface PublisherOptions {
-  readonly book: PaymentBook;
+  readonly paymentStore: PaymentStore;
   readonly intake: Pick<Intake, 'recordAll'>;
   /** Where a record of this node stands; undefined where there is none of the id. */
   readonly publicationOf: (id: RecordId) => Promise<Publication | undefined>;
@@ -26,17 +26,17 @@ export class Publisher {
    * Resolves to the published row of a settled payment. Whoever calls it holds the payment's flight. Throws `IntakeError`,
    * `StoreError` and `HeldDamagedError`: then the payment stays settled, and this can be tried again.
    */
-  async publish(payment: BookedPayment): Promise<PaymentRow> {
-    const { book, publicationOf } = this.#options;
-    const first = await book.firstPrepared(payment.key);
+  async publish(payment: StoredPayment): Promise<PaymentRow> {
+    const { paymentStore, publicationOf } = this.#options;
+    const first = await paymentStore.firstPrepared(payment.key);
     // A store that was restored from a copy gets its later records back from the other members: they are not made twice.
     const before = first === undefined ? undefined : await publicationOf(first);
-    if (before !== undefined) return book.publishedBefore(payment, before);
-    return this.#record(payment, await book.preparedOf(payment));
+    if (before !== undefined) return paymentStore.publishedBefore(payment, before);
+    return this.#record(payment, await paymentStore.preparedOf(payment));
   }
 
-  async #record(payment: BookedPayment, prepared: readonly PreparedDraft[]): Promise<PaymentRow> {
-    const { book, intake } = this.#options;
+  async #record(payment: StoredPayment, prepared: readonly PreparedDraft[]): Promise<PaymentRow> {
+    const { paymentStore, intake } = this.#options;
     let published: PaymentRow | undefined;
     const last = prepared.length - 1;
     const ids = prepared.map(({ id }) => id);
@@ -44,8 +44,8 @@ export class Publisher {
       prepared.map((draft, place) => {
         if (place !== last) return draft;
         const inGroup: PreparedDraft['inGroup'] = ({ signedAt, root }) => {
-          published = book.afterPublication(payment, { submittedAt: signedAt, groupRoot: root });
-          return book.publishOperations(payment, published, ids);
+          published = paymentStore.afterPublication(payment, { submittedAt: signedAt, groupRoot: root });
+          return paymentStore.publishOperations(payment, published, ids);
         };
         return { ...draft, inGroup };
       }),

@@ -14,7 +14,7 @@ import type {
 } from './processor.ts';
 
 /** What came of a settlement. */
-export type Verdict =
+export type SettlementOutcome =
   | { readonly kind: 'paid'; readonly transaction: string }
   /**
    * Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment; `isOver`: nothing of it can
@@ -95,7 +95,7 @@ export class Settler {
   }
 
   /** Has the value moved. */
-  async settle(payment: SignedAuthorization, terms: PaymentRequirements, begun: Begun): Promise<Verdict> {
+  async settle(payment: SignedAuthorization, terms: PaymentRequirements, begun: Begun): Promise<SettlementOutcome> {
     const silence: SettleReply = { kind: 'unclear' };
     const reply = await this.#within('settle', this.#deadlines.settleMs, silence, () =>
       this.#processor.settle(payment, terms),
@@ -111,7 +111,7 @@ export class Settler {
   }
 
   /** What came of a settlement that was begun earlier, by the chain alone. */
-  async look(sought: SoughtPayment): Promise<Verdict> {
+  async look(sought: SoughtPayment): Promise<SettlementOutcome> {
     return verdictOf({ kind: 'unclear' }, await this.#outcomeOf(sought));
   }
 
@@ -152,7 +152,7 @@ function mayChange(outcome: ChainOutcome): boolean {
   return outcome.kind === 'unknown' || (outcome.kind === 'unused' && !outcome.expired);
 }
 
-function verdictOf(reply: SettleReply, outcome: ChainOutcome): Verdict {
+function verdictOf(reply: SettleReply, outcome: ChainOutcome): SettlementOutcome {
   switch (outcome.kind) {
     case 'paid':
       return { kind: 'paid', transaction: outcome.transaction };
@@ -169,7 +169,7 @@ function verdictOf(reply: SettleReply, outcome: ChainOutcome): Verdict {
   }
 }
 
-function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): Verdict {
+function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): SettlementOutcome {
   return { kind: 'unpaid', reason, isTemporary, isOver };
 }
 

@@ -2,7 +2,7 @@ import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { Semaphore } from '../semaphore.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import type { RecordCounter } from './record-counter.ts';
 
 /** Records that all counters look at side by side. With more, each rests before the next one. */
@@ -18,7 +18,7 @@ export type CountedWrite = (rows: Iterable<readonly Operation[]>) => Promise<voi
 export class RecordCounters {
   readonly #store: Store;
   readonly #counters: readonly RecordCounter[];
-  readonly #turn = new Semaphore({ places: 1 });
+  readonly #mutex = new Semaphore({ places: 1 });
 
   constructor(store: Store, counters: readonly RecordCounter[]) {
     this.#store = store;
@@ -27,7 +27,7 @@ export class RecordCounters {
 
   /** Counts records in their write. Rejects with what `write` throws, and where rows cannot be read: then nothing is counted. */
   async write(records: readonly AttestationRecord[], write: CountedWrite): Promise<void> {
-    using _turn = await this.#turn.enter();
+    using _held = await this.#mutex.enter();
     await this.#load(records);
     await write(this.#operations(records));
     for (const counter of this.#counters) counter.committed();
@@ -35,13 +35,13 @@ export class RecordCounters {
 
   /** After it the rows count every record that is on the disk. Throws `StoreError`. */
   async flush(): Promise<void> {
-    using _turn = await this.#turn.enter();
+    using _held = await this.#mutex.enter();
     await this.#flush();
   }
 
   /** Rows for a write of records that somebody else makes, and tells nothing of. Throws `StoreError`. */
   async rowsOf(records: readonly AttestationRecord[]): Promise<readonly Operation[]> {
-    using _turn = await this.#turn.enter();
+    using _held = await this.#mutex.enter();
     await this.#flush();
     this.#forget();
     await this.#load(records);
@@ -50,7 +50,7 @@ export class RecordCounters {
 
   /** After somebody else wrote rows. Throws `StoreError`. */
   async reload(): Promise<void> {
-    using _turn = await this.#turn.enter();
+    using _held = await this.#mutex.enter();
     await this.#flush();
     this.#forget();
   }
@@ -73,7 +73,7 @@ export class RecordCounters {
     }
     for (const counter of this.#counters) {
       await counter.load(records);
-      await new Slices().rest();
+      await new TimeSlices().rest();
     }
   }
 

@@ -10,7 +10,7 @@ import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { CoveringRows } from '../store/covering-rows.ts';
 import type { Reads } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { openedBodyTable } from './opened-bodies.ts';
 import { splitTexts } from './record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
@@ -98,7 +98,7 @@ export async function* readTextRows(
 export async function readRecordsFrom(store: Reads, id: RecordId, count: number): Promise<readonly AttestationRecord[]> {
   const first = await readRecord(store, id);
   if (first === undefined) throw new RecordDamagedError(`${id} is not in the store`);
-  const slices = new Slices();
+  const slices = new TimeSlices();
   const records: AttestationRecord[] = [];
   for await (const texts of readRecordTexts(store, nodeOfRecord(id), first.record.seq, count)) {
     if (slices.isOver) await slices.rest();

@@ -5,7 +5,7 @@ import type { RecordId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import type { Intake } from '../intake/intake.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import type { Store } from '../store/store.ts';
 import { RULE_SET } from './classification-rules.ts';
 import { readDocumentApart } from './document-reader.ts';
@@ -57,7 +57,7 @@ type Origin = Pick<Revision, 'source' | 'sourceHash' | 'rules' | 'sample'>;
 export const OPERATOR_SOURCE = 'operator';
 /** Items recorded together: one signature, one write. */
 const TOGETHER = 100;
-const LANE = 'items';
+const LOCK_KEY = 'items';
 
 /**
  * Makes records of items: one for each that is new, and one for each that says something else than before, which
@@ -66,7 +66,7 @@ const LANE = 'items';
  */
 export class ItemIntake {
   readonly #options: ItemIntakeOptions;
-  readonly #lanes = new Lanes();
+  readonly #locks = new KeyedLock();
 
   constructor(options: ItemIntakeOptions) {
     this.#options = options;
@@ -79,7 +79,7 @@ export class ItemIntake {
     const origin = { source: terms.id, sourceHash: documentHash, rules: RULE_SET, sample: false };
     const counts = { added: 0, changed: 0, unchanged: 0 };
     for (let i = 0; i < items.length; i += TOGETHER) {
-      const part = await this.#lanes.exclusive(LANE, () => this.#record(items.slice(i, i + TOGETHER), origin));
+      const part = await this.#locks.exclusive(LOCK_KEY, () => this.#record(items.slice(i, i + TOGETHER), origin));
       for (const { outcome } of part) if (outcome !== 'corrected') counts[outcome]++;
     }
     return { ...counts, skipped, documentHash };
@@ -89,14 +89,14 @@ export class ItemIntake {
   async add({ key, content, sample }: OwnItem): Promise<ItemOutcome> {
     const givenHash = contentHash(content);
     const origin = { source: OPERATOR_SOURCE, sourceHash: givenHash, rules: null, sample };
-    const [outcome] = await this.#lanes.exclusive(LANE, () => this.#record([{ key, content, givenHash }], origin));
+    const [outcome] = await this.#locks.exclusive(LOCK_KEY, () => this.#record([{ key, content, givenHash }], origin));
     if (outcome === undefined) throw new RangeError('one item has one outcome');
     return outcome;
   }
 
   /** Sets members of an item, whatever its source said or will say of them. Throws as `ingest` does. */
   correct(itemId: string, corrections: Partial<RegContent>): Promise<ItemOutcome> {
-    return this.#lanes.exclusive(LANE, async () => {
+    return this.#locks.exclusive(LOCK_KEY, async () => {
       const current = await readCurrentItem(this.#options.store, itemId);
       if (current === undefined) throw new RegwatchError('item-unknown', `no item ${itemId} is held`);
       const { revision, record } = current;

@@ -3,7 +3,7 @@ import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { hash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
-import { Rounds } from '../rounds.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import { type Fetched, fetchDocument } from './fetch-document.ts';
 import type { ItemIntake } from './item-intake.ts';
 import { pauseAfterFailure, pauseAfterSuccess } from './pace.ts';
@@ -32,7 +32,7 @@ const MAX_ERROR = 200;
  */
 export class SourceWatch implements AsyncDisposable {
   readonly #options: SourceWatchOptions;
-  readonly #rounds = new Rounds(LOOK_MS, () => this.#look());
+  readonly #task = new PeriodicTask(LOOK_MS, () => this.#look());
 
   constructor(options: SourceWatchOptions) {
     this.#options = options;
@@ -44,12 +44,12 @@ export class SourceWatch implements AsyncDisposable {
 
   /** Once records are accepted. */
   start(): void {
-    if (this.#options.sources.length > 0) this.#rounds.start();
+    if (this.#options.sources.length > 0) this.#task.start();
   }
 
   /** Asks the sources that are due. Never rejects. */
   look(): Promise<void> {
-    return this.#rounds.now();
+    return this.#task.now();
   }
 
   /** How a source was met the last time; undefined where it was not asked yet. */
@@ -59,13 +59,13 @@ export class SourceWatch implements AsyncDisposable {
 
   /** Gives up the question under way; waits for records under way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#rounds[Symbol.asyncDispose]();
+    await this.#task[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {
     const { sources, now, log } = this.#options;
     for (const source of sources) {
-      if (this.#rounds.signal.aborted) return;
+      if (this.#task.signal.aborted) return;
       try {
         const state = await this.#stateOf(source);
         if (state === undefined || Date.parse(state.nextAt) <= now()) await this.#ask(source, state);
@@ -84,8 +84,8 @@ export class SourceWatch implements AsyncDisposable {
 
   async #ask(source: Source, before: SourceState | undefined): Promise<void> {
     const { etag = null, lastModified = null } = before ?? {};
-    const fetched = await fetchDocument(source.url, { etag, lastModified }, this.#rounds.signal);
-    if (this.#rounds.signal.aborted) return;
+    const fetched = await fetchDocument(source.url, { etag, lastModified }, this.#task.signal);
+    if (this.#task.signal.aborted) return;
     const after = await this.#stateAfter(source, before, fetched);
     await this.#options.store.write([sourceTable.put([source.terms.id], after)]);
   }

@@ -15,7 +15,7 @@ import { draftHistory, storedGroups, storedHistory } from '../log/stored-chain.t
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { readBatch, readHead, type StoredBatch } from './batch-tables.ts';
 import { groupAnew } from './group-anew.ts';
 
@@ -78,7 +78,7 @@ export class SealedChain {
    */
   static async open(options: SealedChainOptions): Promise<SealedChain> {
     const { store, node, publicKeyOf, chainStart, decisionOf } = options;
-    const slices = new Slices();
+    const slices = new TimeSlices();
     const rest = async () => {
       if (slices.isOver) await slices.rest();
     };

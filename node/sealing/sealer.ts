@@ -7,8 +7,8 @@ import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { Wake } from '../wake.ts';
-import { Lanes } from '../lanes.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import { batchOperations, readBatch, readHead, type StoredBatch } from './batch-tables.ts';
 import { OpenBatch, recoverOpenBatches } from './open-batch.ts';
@@ -20,7 +20,7 @@ import { signAnew, type SignAnewOptions } from './sign-anew.ts';
 const RETRY_MS = 500;
 /** How often a batch that an older key's envelope holds back is looked at again, in milliseconds. */
 const HELD_BACK_MS = 30_000;
-const LANE = 'chain';
+const LOCK_KEY = 'chain';
 
 /** What signing anew needs beside the chain. */
 export interface Resigning extends Pick<SignAnewOptions, 'withdraw'> {
@@ -73,9 +73,9 @@ export interface SealerOptions extends SealedChainOptions {
 export class Sealer implements AsyncDisposable {
   readonly #options: SealerOptions;
   readonly #pace: SealingPace;
-  readonly #lanes = new Lanes<typeof LANE>();
+  readonly #locks = new KeyedLock<typeof LOCK_KEY>();
   readonly #ending = new AbortController();
-  readonly #wake = new Wake();
+  readonly #wake = new AutoResetEvent();
   /** The last own batch that was decided. */
   #decided: number;
   #chain: SealedChain;
@@ -167,7 +167,7 @@ export class Sealer implements AsyncDisposable {
     this.#chain.noteDecided(batch, decision);
     this.#pace.noteNamed(batch);
     this.#decided = Math.max(this.#decided, batch);
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /**
@@ -249,7 +249,7 @@ export class Sealer implements AsyncDisposable {
       try {
         const { state } = this.#chain;
         if (state === null || !(await this.#pace.turn(state.batch))) return;
-        if (await this.#lanes.exclusive(LANE, () => this.#sealNow(open))) return;
+        if (await this.#locks.exclusive(LOCK_KEY, () => this.#sealNow(open))) return;
         if (this.#closed) return;
         await this.#wake.wait(HELD_BACK_MS, this.#ending.signal);
       } catch (error) {
@@ -282,11 +282,11 @@ export class Sealer implements AsyncDisposable {
     if (resigning === undefined || this.#decided === Number.POSITIVE_INFINITY) return;
     while (!this.#closed) {
       try {
-        await this.#lanes.exclusive(LANE, () => this.#resign(resigning));
+        await this.#locks.exclusive(LOCK_KEY, () => this.#resign(resigning));
         return;
       } catch (error) {
         log.error({ err: error }, 'what a revoked key signed could not be signed anew; trying again');
-        await new Wake().wait(RETRY_MS, this.#ending.signal);
+        await new AutoResetEvent().wait(RETRY_MS, this.#ending.signal);
       } finally {
         resigning.resume();
       }
@@ -310,7 +310,7 @@ export class Sealer implements AsyncDisposable {
     if (last === undefined) return;
     this.#chain.advance(last);
     resigning.onSigned(batches);
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /**

@@ -7,7 +7,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { envelopeTable, readBatch, readHead, type StoredBatch } from './batch-tables.ts';
 import { groupAnew } from './group-anew.ts';
 
@@ -88,7 +88,7 @@ async function signEnvelopes(
 
 /** Of the groups from a record on those that are by another key. */
 async function signGroups({ store, node, signer }: SignAnewOptions, from: number): Promise<void> {
-  const slices = new Slices();
+  const slices = new TimeSlices();
   let operations: Operation[] = [];
   for await (const [, held] of groupTable.under(store, [node], { from })) {
     if (slices.isOver) await slices.rest();

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { recordLeaf } from '../../protocol/chain/record.ts';
@@ -9,7 +9,7 @@ import type { SourceEnd, SourceRecords } from './source-records.ts';
 /** Records that one call looks at. */
 export const MAX_CONTINUITY_RECORDS = 500;
 /** Records after which others get their turn. */
-const RECORDS_A_TURN = 32;
+const RECORDS_PER_SLICE = 32;
 
 /** Places of a source, first and last included. */
 export interface Range {
@@ -60,7 +60,7 @@ export async function checkContinuity(
   const walk = new Walk(records, await leafBefore(records, asked.from));
   for (let at = asked.from; at <= to; at++) {
     await walk.take(at);
-    if (at % RECORDS_A_TURN === 0) await nextTurn();
+    if (at % RECORDS_PER_SLICE === 0) await yieldToEventLoop();
   }
   if (to === last) walk.takeHead(head, last);
   const { ranges, gaps, forks } = walk;

@@ -3,10 +3,10 @@ import { isRevoked, knownNode } from '../../protocol/log/decision-state.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import { Wake } from '../wake.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
 import { settleRestorations } from '../backup/settle-restorations.ts';
 import type { OwnChainEvidence } from '../federation/own-chain.ts';
-import type { Federation } from '../federation/federation.ts';
+import type { FederationSync } from '../federation/federation.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import type { LogFollower } from '../log/log-follower.ts';
@@ -33,7 +33,7 @@ export interface NodeStartOptions {
   readonly marks: StartMarks;
   readonly names: OwnNames;
   readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd' | 'removal'>;
-  readonly federation: Pick<Federation, 'halted' | 'pokeOwnChain' | 'recoverOwnChain'>;
+  readonly federation: Pick<FederationSync, 'halted' | 'pokeOwnChain' | 'recoverOwnChain'>;
   readonly anchoring: Pick<Anchoring, 'start' | 'startStatements'>;
   readonly namer: Pick<StatementNamer, 'start'>;
   readonly intake: Pick<Intake, 'reload'>;
@@ -137,7 +137,7 @@ export class NodeStart {
     federation.pokeOwnChain();
     // Before, it may not know what is in force.
     namer.start();
-    const pause = new Wake();
+    const pause = new AutoResetEvent();
     while (this.#monotonic() - this.#startedAt < LEDGER_LIMIT_MS) {
       await pause.wait(LOOK_MS, signal);
       signal.throwIfAborted();

@@ -1,8 +1,8 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { Chains } from '../federation/chains.ts';
-import { Lanes } from '../lanes.ts';
-import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import { KeyedLock } from '../keyed-lock.ts';
+import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import type { Rows } from '../store/store.ts';
 import type { StartAnswer } from './start-forms.ts';
 import { type StartTold, startToldTable } from './start-tables.ts';
@@ -10,7 +10,7 @@ import { type StartTold, startToldTable } from './start-tables.ts';
 export interface StartAnswersOptions {
   readonly store: Rows;
   readonly chains: Pick<Chains, 'head'>;
-  readonly book: Pick<CheckpointBook, 'signedTextsOf'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'signedTextsOf'>;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface StartAnswersOptions {
 export class StartAnswers {
   readonly #options: StartAnswersOptions;
   readonly #told: Map<NodeId, StartTold>;
-  readonly #lanes = new Lanes<NodeId>();
+  readonly #locks = new KeyedLock<NodeId>();
 
   private constructor(options: StartAnswersOptions, told: Map<NodeId, StartTold>) {
     this.#options = options;
@@ -45,19 +45,19 @@ export class StartAnswers {
 
   /** What a node that has started is told. Resolves once that is noted on the disk. */
   answer(node: NodeId): Promise<StartAnswer> {
-    return this.#lanes.exclusive(node, async () => {
-      const { chains, book } = this.#options;
+    return this.#locks.exclusive(node, async () => {
+      const { chains, checkpointStore } = this.#options;
       const { batch } = chains.head(node);
       const before = this.#told.get(node);
       if (before?.batch !== batch || before.since !== null) await this.#note(node, { batch, since: null });
-      const checkpoints: SignedCheckpoint[] = [...book.signedTextsOf(node)];
+      const checkpoints: SignedCheckpoint[] = [...checkpointStore.signedTextsOf(node)];
       return { batch, checkpoints };
     });
   }
 
   /** Batches of a node came from the node itself, and are on the disk. */
   noteFromOrigin(node: NodeId, batches: readonly number[]): Promise<void> {
-    return this.#lanes.exclusive(node, async () => {
+    return this.#locks.exclusive(node, async () => {
       const told = this.#told.get(node);
       // Who never asked relies on nothing.
       if (told === undefined) return;

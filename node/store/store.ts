@@ -5,9 +5,9 @@ import { type CommitGate, openGate } from './commit.ts';
 import { changesOf, type Operation, type RowChange } from './operation.ts';
 import { type Hold, holdHere } from './opened-here.ts';
 import { purge } from './purge.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { ReadEpochs } from './read-epochs.ts';
-import { WriteLane } from './write-lane.ts';
+import { WriteQueue } from './write-queue.ts';
 
 export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed' | 'format';
 
@@ -52,7 +52,7 @@ export const MAX_OPEN_FILES = 128;
 const SLICED_OPERATIONS = 2_000;
 
 /** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
-const RENEWAL_ROOM_BYTES = 1 << 20;
+const RENEWAL_RESERVE_BYTES = 1 << 20;
 
 /** What is read of a store, row by row. */
 export type Reads = Pick<Store, 'first' | 'get' | 'range'>;
@@ -75,7 +75,7 @@ export class Store implements AsyncDisposable {
   readonly #level: Level<string, Uint8Array>;
   readonly #gate: CommitGate;
   readonly #hold: Hold;
-  readonly #lane = new WriteLane((operations) => this.#apply(operations));
+  readonly #writeQueue = new WriteQueue((operations) => this.#apply(operations));
   readonly #reads = new ReadEpochs();
   #writes = 0;
   /** Keys of the write that failed, until the store is whole again. */
@@ -152,12 +152,12 @@ export class Store implements AsyncDisposable {
 
   /** All or nothing, and on the disk when it resolves. Throws `StoreError` `write-failed`. */
   write(operations: readonly Operation[]): Promise<void> {
-    return this.#lane.write(operations);
+    return this.#writeQueue.write(operations);
   }
 
   /** Makes a store that refuses writes take them again. Throws `StoreError` where it cannot yet. */
   async recover(): Promise<void> {
-    await this.#lane.write([]);
+    await this.#writeQueue.write([]);
   }
 
   /** Rows in key order, read from one snapshot, which is taken when the first is asked for. */
@@ -191,7 +191,7 @@ export class Store implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#lane.idle();
+    await this.#writeQueue.idle();
     await this.#level.close();
     this.#hold.release();
   }
@@ -238,7 +238,7 @@ export class Store implements AsyncDisposable {
   async #applyInSlices(operations: readonly RowChange[]): Promise<void> {
     const batch = this.#level.batch();
     try {
-      await new Slices().each(operations, (operation) => {
+      await new TimeSlices().each(operations, (operation) => {
         if (operation.type === 'put') batch.put(operation.key, operation.value);
         else batch.del(operation.key);
       });
@@ -251,7 +251,7 @@ export class Store implements AsyncDisposable {
 
   async #recover(failed: readonly string[]): Promise<void> {
     try {
-      await this.#requireRoom();
+      await this.#requireCapacity();
       this.#undo ??= await this.#rowsNow(failed);
       this.#renewing = this.#renew(this.#undo);
       await this.#renewing;
@@ -272,9 +272,9 @@ export class Store implements AsyncDisposable {
   }
 
   /** A replay that fails half-way for want of room would leave the database closed to reads. */
-  async #requireRoom(): Promise<void> {
+  async #requireCapacity(): Promise<void> {
     const { bavail, bsize } = await statfs(this.directory);
-    let needed = RENEWAL_ROOM_BYTES;
+    let needed = RENEWAL_RESERVE_BYTES;
     for (const name of await readdir(this.directory)) {
       if (name.endsWith('.log')) needed += (await stat(join(this.directory, name))).size;
     }

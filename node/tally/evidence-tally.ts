@@ -76,7 +76,7 @@ export class EvidenceTally implements RecordCounter {
       if (sourceSeq === 1) needed.set(ofSource, async () => new DayTally(account, sourceKey(sourceId), day));
       else if (!needed.has(ofSource)) needed.set(ofSource, () => this.#read(account, sourceKey(sourceId), day));
     }
-    this.#makeRoom(needed);
+    this.#makeSpace(needed);
     const missing = [...needed].filter(([name]) => !this.#days.has(name));
     await Promise.all(missing.map(async ([name, read]) => this.#keep(name, await read())));
   }
@@ -149,7 +149,7 @@ export class EvidenceTally implements RecordCounter {
   }
 
   /** Drops the days read longest ago, but none that is about to be used or put off. A day weighs one more than its facets. */
-  #makeRoom(needed: ReadonlyMap<string, unknown>): void {
+  #makeSpace(needed: ReadonlyMap<string, unknown>): void {
     if (this.#cached + this.#days.size <= this.#maxCached) return;
     for (const [name, day] of this.#days) {
       if (needed.has(name) || day.hasUnwritten) continue;

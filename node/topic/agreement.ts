@@ -128,7 +128,7 @@ export class Agreement {
   nextRead(source: string): number | null {
     const trail = this.#trail(source);
     if (this.#isStarved() && !trail.isWhole) trail.restart(this.position);
-    const mayRead = (trail.isWhole && trail.hasRoom) || this.#mayPassWindow(source);
+    const mayRead = (trail.isWhole && trail.hasCapacity) || this.#mayPassWindow(source);
     return mayRead ? Math.max(0, trail.head.sequence - 1) : null;
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { backOff } from '../back-off.ts';
-import { Wake } from '../wake.ts';
+import { backoffDelay } from '../backoff.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Agreement } from './agreement.ts';
 import type { TopicEnd } from './source-reader.ts';
@@ -28,7 +28,7 @@ const LOOK_MS = 30_000;
 /** Asks consensus nodes for the topic where the mirrors do not confirm each other. */
 export class SecondSource {
   readonly #port: SecondSourcePort;
-  readonly #wake = new Wake();
+  readonly #wake = new AutoResetEvent();
   /** When the mirrors reached further than is agreed on, by sequence number: for what is shown, and by the monotonic clock. */
   #seen: { readonly sequence: number; readonly at: number; readonly since: number }[] = [];
   /** By the monotonic clock. */
@@ -81,13 +81,13 @@ export class SecondSource {
       this.#seen.push({ sequence: read, at: now(), since: performance.now() });
     }
     if (this.#seen.length > MAX_SEEN) this.#seen.splice(1, 1);
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** The end of the topic is to be asked for, at a time of the monotonic clock in milliseconds. */
   wantEnd(at: number): void {
     this.#endWantedAt = at;
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** Until the signal ends. */
@@ -115,7 +115,7 @@ export class SecondSource {
     } catch (error) {
       if (signal.aborted) return;
       this.#noteFailure(error);
-      this.#failedUntil = performance.now() + backOff(++this.#failures, random());
+      this.#failedUntil = performance.now() + backoffDelay(++this.#failures, random());
       return;
     }
     this.#failures = 0;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
-import { backOff } from '../back-off.ts';
-import { Wake } from '../wake.ts';
+import { backoffDelay } from '../backoff.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
 import { LinkError } from './topic-links.ts';
 import type { Agreement } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
@@ -43,7 +43,7 @@ export type ReadOutcome = 'more' | 'end' | 'paused' | 'failed';
 export class SourceReader {
   readonly name: string;
   readonly #port: SourceReaderPort;
-  readonly #wake = new Wake();
+  readonly #wake = new AutoResetEvent();
   #failures = 0;
   #failure: string | null = null;
   #lastAnswerAt: number | null = null;
@@ -77,7 +77,7 @@ export class SourceReader {
 
   /** Reads now, but no faster than the fast pace, and no sooner where the source failed. */
   wake(): void {
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** Until the signal ends. */
@@ -125,9 +125,9 @@ export class SourceReader {
     if (outcome === 'paused') {
       await this.#wake.wait(intervalMs, signal);
     } else if (this.#failures > 0) {
-      await new Wake().wait(backOff(this.#failures, random()), signal);
+      await new AutoResetEvent().wait(backoffDelay(this.#failures, random()), signal);
     } else {
-      await new Wake().wait(Math.min(FAST_INTERVAL_MS, intervalMs), signal);
+      await new AutoResetEvent().wait(Math.min(FAST_INTERVAL_MS, intervalMs), signal);
       if (!isFast()) await this.#wake.wait(Math.max(0, intervalMs - FAST_INTERVAL_MS), signal);
     }
   }

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
-import { backOff } from '../back-off.ts';
+import { backoffDelay } from '../backoff.ts';
 import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
-import { Wake } from '../wake.ts';
+import { AutoResetEvent } from '../auto-reset-event.ts';
 import { Agreement, CONSENSUS } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 import { type TopicReadingState, stateOf } from './reading-state.ts';
@@ -72,7 +72,7 @@ export class TopicReading implements AsyncDisposable {
   readonly #readers: readonly SourceReader[];
   readonly #second: SecondSource | null;
   readonly #ending = new AbortController();
-  readonly #deliverable = new Wake();
+  readonly #deliverable = new AutoResetEvent();
   readonly #endWaiters = new Set<EndWaiter>();
   #loops: readonly Promise<void>[] | undefined;
   /** Of the monotonic clock. */
@@ -184,7 +184,7 @@ export class TopicReading implements AsyncDisposable {
       this.#options.onAgreed?.(agreed);
     }
     this.#second?.note();
-    this.#deliverable.ring();
+    this.#deliverable.notify();
     this.#noteEnds();
   }
 
@@ -217,7 +217,7 @@ export class TopicReading implements AsyncDisposable {
         await onFinal(messages);
       } catch (error) {
         log.error({ err: error, after: this.#agreement.position.sequence }, 'final messages were not processed; trying again');
-        await new Wake().wait(backOff(++failures, random()), signal);
+        await new AutoResetEvent().wait(backoffDelay(++failures, random()), signal);
         continue;
       }
       failures = 0;

@@ -69,7 +69,7 @@ export class Trail {
     return this.lastHeld === this.#head.sequence;
   }
 
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.#messages.length < WINDOW_MESSAGES && this.#bytes + MAX_MESSAGE_BYTES <= WINDOW_BYTES;
   }
 
@@ -172,7 +172,7 @@ export class Trail {
     linkMessages(this.#head, this.#topicId, messages);
     let taken = 0;
     for (const message of messages) {
-      const isHeld = this.isWhole && this.hasRoom;
+      const isHeld = this.isWhole && this.hasCapacity;
       if (!isHeld && !pastWindow) break;
       this.#take(message, isHeld);
       this.#forgetBehind(isKept);

@@ -11,7 +11,7 @@ import {
   type PublicProof,
 } from '../../protocol/verdict/bundle.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import type { OpenedPayload } from '../payload/payload-vault.ts';
+import type { OpenedPayload } from '../payload/payload-cipher.ts';
 import { placeDecision } from './decision-paths.ts';
 import type { Evidence } from './evidence.ts';
 import { coveringNeed, type FederationProofSources, proveFederation, type WithinRoster } from './federation-proof.ts';

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Reads } from '../store/store.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import { completedIn, decisionNaming, type Evidence, type EvidenceSources, type ReceivedRecord } from './evidence.ts';
 
 /** Records of one batch, or of none while they are unsealed. */
@@ -20,7 +20,7 @@ export async function completedTogether(
   failed: (received: ReceivedRecord, error: unknown) => void,
 ): Promise<ReadonlyMap<ReceivedRecord, Evidence>> {
   const found = new Map<ReceivedRecord, Evidence>();
-  const slices = new Slices();
+  const slices = new TimeSlices();
   const complete = async ({ batch, records }: Share): Promise<void> => {
     const decided = batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) };
     // One after the other: the first has the trees built that the others take their paths from.

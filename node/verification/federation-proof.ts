@@ -46,10 +46,10 @@ export async function proveFederation(
   signing: readonly NodeKey[],
   besides?: WithinRoster,
 ): Promise<FederationProof> {
-  const { keys, knowledge, checkpointBook } = sources;
+  const { keys, knowledge, checkpointStore } = sources;
   const rosters = (await knowledge.rosters()).map(placedRoster);
   const revocations = (await knowledge.revocations()).map(placedRevocation);
-  const kept = checkpointBook.kept();
+  const kept = checkpointStore.kept();
   const counting = kept.filter(({ checkpoint }) => counts(checkpoint, revocations));
   const within = subject ? rosterFor(rosters, counting, subject) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);

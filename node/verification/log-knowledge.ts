@@ -6,7 +6,7 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
 import type { NodeKey } from './signing-keys.ts';
@@ -20,7 +20,7 @@ export interface LogSources {
     FederationLog,
     'decisionOf' | 'entry' | 'pathAt' | 'rootAt' | 'rosterText' | 'size' | 'state'
   >;
-  readonly checkpointBook: Pick<CheckpointBook, 'kept'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'kept'>;
   readonly keys: Pick<FederationKeys, 'directory'>;
 }
 
@@ -97,7 +97,7 @@ export class LogKnowledge {
     const unclear = this.#unclear();
     const decided = await Promise.all(batches.map(async (each) => (await this.#decided(each.node, each.batch))?.text));
     const texts = await Promise.all(places.map((place) => this.#text(place)));
-    const counted = this.#sources.checkpointBook.kept();
+    const counted = this.#sources.checkpointStore.kept();
     const roots = await Promise.all(sizes.map((size) => this.#rootAt(size)));
     return {
       roots: new Map([...counted.map(rootOf), ...pairs(sizes, roots)]),

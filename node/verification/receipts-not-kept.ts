@@ -14,7 +14,7 @@ import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { Lanes } from '../lanes.ts';
+import { KeyedLock } from '../keyed-lock.ts';
 import { readBatchLeaf, readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
@@ -63,7 +63,7 @@ interface DecidedPlace {
  */
 export class ReceiptsNotKept {
   readonly #sources: ReceiptSources;
-  readonly #lanes = new Lanes<NodeId>();
+  readonly #locks = new KeyedLock<NodeId>();
 
   constructor(sources: ReceiptSources) {
     this.#sources = sources;
@@ -76,7 +76,7 @@ export class ReceiptsNotKept {
   async note(given: GivenReceipt): Promise<boolean> {
     const place = await this.#placeOf(given);
     if (place === null || place.leaf === given.leaf || !this.#isSigned(given)) return false;
-    return this.#lanes.exclusive(given.node, () => this.#keep(given, place));
+    return this.#locks.exclusive(given.node, () => this.#keep(given, place));
   }
 
   /** Every record of which a receipt is kept that stands, in order of nodes and numbers. */

@@ -13,7 +13,7 @@ import { verifyOpened } from '../../protocol/verdict/verify.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { CachingSuite } from '../keys/caching-suite.ts';
 import { checkedSuite } from '../keys/checked-suite.ts';
-import { Slices } from '../turns.ts';
+import { TimeSlices } from '../time-slices.ts';
 import type { Evidence } from './evidence.ts';
 import { isUnclear, type LogKnowledge, logViewOf, type RosterInForce } from './log-knowledge.ts';
 import { certificatesOf, type NodeKey } from './signing-keys.ts';
@@ -56,7 +56,7 @@ export class RecordJudge {
   /** Throws `LogDamagedError`. */
   async judge(evidence: Evidence, judging: Judging = {}): Promise<Verdict> {
     const { disclosure, linked: beside = [], ...known } = judging;
-    const slices = new Slices();
+    const slices = new TimeSlices();
     const common = new CommonTexts(this.#suite);
     const all: OpenedProof[] = [];
     for (const each of [evidence, ...beside]) {

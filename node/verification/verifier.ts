@@ -5,7 +5,7 @@ import type { LinkedRecord } from '../../protocol/evidence/linked-record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
+import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-cipher.ts';
 import { disclosureOf } from './bundles.ts';
 import type { BundleJudge } from './bundle-judge.ts';
 import type { Evidence } from './evidence.ts';
@@ -17,7 +17,7 @@ import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
 import { COMPUTED_VERDICTS } from '../limits/route-weights.ts';
 import { BusyError, Semaphore } from '../semaphore.ts';
-import { SharedWork } from '../shared-work.ts';
+import { SingleFlight } from '../single-flight.ts';
 
 /** Records that are asked about at the same time, those that are being read of or asked for at other nodes included. */
 const MOST_UNDER_WAY = COMPUTED_VERDICTS.places + COMPUTED_VERDICTS.waiting;
@@ -53,7 +53,7 @@ export interface VerifiedRecord {
 /** Verifies records from the stored bytes, and bundles that anyone brings, by the one verdict and this node's own log. */
 export class Verifier {
   readonly #options: VerifierOptions;
-  readonly #underWay = new SharedWork<VerifiedRecord | undefined>();
+  readonly #underWay = new SingleFlight<VerifiedRecord | undefined>();
   readonly #places = new Semaphore(COMPUTED_VERDICTS);
 
   constructor(options: VerifierOptions) {

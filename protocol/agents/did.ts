@@ -8,7 +8,7 @@ export interface AgentAddress {
 }
 
 const DOCUMENT = 'did.json';
-const ROOM = 'agents';
+const FOLDER = 'agents';
 
 /**
  * `did:web:{host}:agents:{agentId}` (W3C CCG did:web), of an agent whose node has this public address. Follows from the
@@ -16,11 +16,11 @@ const ROOM = 'agents';
  */
 export function agentAddress(baseUrl: string, agentId: string): AgentAddress {
   const { host, pathname } = new URL(baseUrl);
-  const folders = [...pathname.split('/').filter((folder) => folder !== ''), ROOM];
+  const folders = [...pathname.split('/').filter((folder) => folder !== ''), FOLDER];
   const did = ['did:web', segment(host), ...folders.map((folder) => segment(decodeURIComponent(folder)))];
   return {
     did: [...did, segment(agentId)].join(':'),
-    didDocumentUrl: `${baseUrl.replace(/\/+$/, '')}/${ROOM}/${segment(agentId)}/${DOCUMENT}`,
+    didDocumentUrl: `${baseUrl.replace(/\/+$/, '')}/${FOLDER}/${segment(agentId)}/${DOCUMENT}`,
   };
 }
 

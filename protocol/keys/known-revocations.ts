@@ -59,7 +59,7 @@ export class KnownRevocations {
     const known = this.of(node, keyId);
     const same = known.find(({ hash }) => hash === found.hash);
     if (same !== undefined) return { known: same, dropped: null };
-    const dropped = this.#isNamed(found) ? null : this.#makeRoom(found, known);
+    const dropped = this.#isNamed(found) ? null : this.#makeSpace(found, known);
     const identityKeys = identityKeysOf(node);
     if (identityKeys.length === 0) throw new KeyError('unknown-member', `${node} is in no roster`);
     if (!identityKeys.some((key) => this.#isSignedBy(signed, key))) {
@@ -86,9 +86,9 @@ export class KnownRevocations {
   }
 
   /** The one that gives way; null where there is room. Throws `KeyError` `too-many`. */
-  #makeRoom(found: KnownRevocation, known: readonly KnownRevocation[]): KnownRevocation | null {
+  #makeSpace(found: KnownRevocation, known: readonly KnownRevocation[]): KnownRevocation | null {
     const { node } = found.revocation;
-    if (known.length === 0) this.#requireRoomForKey(node);
+    if (known.length === 0) this.#requireCapacityForKey(node);
     const open = known.filter((other) => !this.#isNamed(other));
     if (open.length < MAX_REVOCATIONS_OF_KEY) return null;
     const last = open.at(-1);
@@ -97,7 +97,7 @@ export class KnownRevocations {
   }
 
   /** Throws `KeyError` `too-many`. */
-  #requireRoomForKey(node: NodeId): void {
+  #requireCapacityForKey(node: NodeId): void {
     const keys = this.#revocations.get(node) ?? new Map<Sha256Hash, readonly KnownRevocation[]>();
     if (keys.size < MAX_OPEN_REVOKED_KEYS) return;
     const open = [...keys.values()].filter((ofKey) => !ofKey.some(this.#isNamed)).length;

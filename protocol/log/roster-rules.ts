@@ -69,7 +69,7 @@ export function judgeAfter(suite: Hashing, facts: RosterFacts, text: string): Ro
   }
   requireWhole(roster);
   for (const member of roster.members) requireSameOperator(suite, facts, member);
-  requireRoom(facts, roster);
+  requireCapacity(facts, roster);
   return roster;
 }
 
@@ -164,7 +164,7 @@ function requireSameOperator(suite: Hashing, facts: RosterFacts, member: Member)
 }
 
 /** A checkpoint vouches for every node that was ever named, so there is an end to them. */
-function requireRoom(facts: RosterFacts, { members }: Roster): void {
+function requireCapacity(facts: RosterFacts, { members }: Roster): void {
   const added = members.filter(({ node }) => facts.known(node) === undefined).length;
   if (facts.nodes + added <= MAX_VOUCHED) return;
   throw new RosterError('too-many-nodes', `rosters name at most ${MAX_VOUCHED} nodes in all`);

@@ -88,7 +88,7 @@ export const KEY_EVENTS = [
 
 /** What a screening, a counterparty check or an audit came to. */
 export const VERDICTS = ['match', 'no-match', 'review', 'clear', 'pass', 'fail', 'inconclusive'] as const;
-export type Verdict = (typeof VERDICTS)[number];
+export type CheckResult = (typeof VERDICTS)[number];
 
 /** Facts about the ledger that are attested as snapshots (SPEC §4.1). */
 export const FACTS = ['exchange-rate', 'gas-fees', 'supply', 'nodes', 'throughput', 'topic-state'] as const;

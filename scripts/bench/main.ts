@@ -8,7 +8,7 @@ import { linked } from './federation/linked.ts';
 import { start } from './federation/start.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
-import { hostile } from './hostile/hostile.ts';
+import { attacks } from './attacks/attacks.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
 import { limits } from './limits/limits.ts';
@@ -43,7 +43,7 @@ const PARTS: readonly Part[] = [
   waiting,
   lists,
   screening,
-  hostile,
+  attacks,
   size,
 ];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]

@@ -1,4 +1,4 @@
-import type { Table } from './table.ts';
+import type { TextTable } from './table.ts';
 
 export interface BenchOptions {
   /** Short rounds and few of them: shows that everything runs, and little else. */
@@ -23,7 +23,7 @@ export interface Part {
 }
 
 export interface Result {
-  readonly table: Table;
+  readonly table: TextTable;
   /** What was compared with what, in words that let a reader doubt the numbers. */
   readonly notes: readonly string[];
 }

@@ -1,11 +1,11 @@
 /** Text cells; the first row names the columns. */
-export type Table = readonly (readonly string[])[];
+export type TextTable = readonly (readonly string[])[];
 
 const GAP = '  ';
 const MEBIBYTE = 1 << 20;
 
 /** The table as aligned text: the first column to the left, numbers to the right. */
-export function tableText(table: Table): string {
+export function tableText(table: TextTable): string {
   const columns = Math.max(0, ...table.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),

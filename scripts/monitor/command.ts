@@ -5,7 +5,7 @@ import { PUBLIC_MIRRORS } from '../../node/ledger/config.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { Monitor } from '../../node/monitor/monitor.ts';
 import { MonitorMetrics } from '../../node/monitor/monitor-metrics.ts';
-import type { MonitorEvent, RoundResult } from '../../node/monitor/monitor-options.ts';
+import type { MonitorEvent, PollResult } from '../../node/monitor/monitor-options.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
@@ -21,7 +21,7 @@ export interface Output {
 
 const EXIT = { well: 0, proof: 1, unreadable: 2, alerts: 3 } as const;
 /** Rounds in which `--once` may get no further, before it ends with what it has. */
-const IDLE_ROUNDS = 5;
+const IDLE_POLLS = 5;
 
 /** Runs the command; resolves with its exit code. */
 export async function monitorCommand(args: readonly string[], output: Output): Promise<number> {
@@ -47,7 +47,7 @@ async function watch(asked: MonitorArguments, output: Output): Promise<number> {
     proofDirectory: asked.proofs,
     now: Date.now,
     patience: asked.patience,
-    ...(asked.once ? { failingRounds: 1 } : {}),
+    ...(asked.once ? { failingPolls: 1 } : {}),
     onEvent: (event) =>
       output.out(asked.json ? JSON.stringify({ at: new Date().toISOString(), ...event }) : lineOf(event)),
   });
@@ -62,7 +62,7 @@ async function watch(asked: MonitorArguments, output: Output): Promise<number> {
 
 async function goOn(monitor: Monitor, { intervalMs, keepGoing }: MonitorArguments, { signal }: Output): Promise<number> {
   while (!signal.aborted) {
-    const { newProofs } = await monitor.round();
+    const { newProofs } = await monitor.poll();
     if (newProofs > 0 && !keepGoing) break;
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
   }
@@ -70,12 +70,12 @@ async function goOn(monitor: Monitor, { intervalMs, keepGoing }: MonitorArgument
 }
 
 async function once(monitor: Monitor, { intervalMs, json }: MonitorArguments, output: Output): Promise<number> {
-  let result = await monitor.round();
+  let result = await monitor.poll();
   let idle = 0;
   let before = standing(monitor);
-  while (!result.complete && idle < IDLE_ROUNDS && !output.signal.aborted) {
+  while (!result.complete && idle < IDLE_POLLS && !output.signal.aborted) {
     await sleep(intervalMs, undefined, { signal: output.signal }).catch(() => undefined);
-    result = await monitor.round();
+    result = await monitor.poll();
     const now = standing(monitor);
     idle = now === before ? idle + 1 : 0;
     before = now;
@@ -90,12 +90,12 @@ function standing(monitor: Monitor): string {
   return `${monitor.topicSequence} ${monitor.heads.map(({ batch, open }) => `${batch} ${open}`).join(' ')}`;
 }
 
-function summaryOf(monitor: Monitor, { complete, alerts }: RoundResult) {
+function summaryOf(monitor: Monitor, { complete, alerts }: PollResult) {
   const { topicSequence, tree, heads, proofs } = monitor;
   return { complete, topicSequence, ...tree, heads, alerts: alerts.length, proofs };
 }
 
-function wordsOf(monitor: Monitor, result: RoundResult): string {
+function wordsOf(monitor: Monitor, result: PollResult): string {
   const { complete, topicSequence, size, root, heads, alerts, proofs } = summaryOf(monitor, result);
   const chains = heads.map(({ node, batch, open }) => `${node} ${batch}${open === 0 ? '' : ` (${open} open)`}`);
   const read = `ledger messages ${topicSequence}; decisions ${size}, root ${root}; batches ${chains.join(', ') || 'none'}`;

@@ -12,7 +12,7 @@ export interface VerificationOptions {
 }
 
 /** What a node says of a record at last. */
-export interface Finding {
+export interface RecordStatus {
   readonly id: RecordId;
   readonly status: string;
   readonly verified: boolean;
@@ -33,7 +33,7 @@ export function recordsIn(value: JsonValue): readonly RecordId[] {
 }
 
 /** Asks about a record until it is confirmed on the ledger, or time is up. */
-export async function verification(id: RecordId, options: VerificationOptions): Promise<Finding> {
+export async function verification(id: RecordId, options: VerificationOptions): Promise<RecordStatus> {
   for (;;) {
     const verdict = await ask(id, options);
     const status = typeof verdict.status === 'string' ? verdict.status : 'unknown';
@@ -44,7 +44,7 @@ export async function verification(id: RecordId, options: VerificationOptions): 
 }
 
 /** Whether a record that is on the ledger does not hold. */
-export function isBroken({ status, verified }: Finding): boolean {
+export function isBroken({ status, verified }: RecordStatus): boolean {
   return status === CONFIRMED && !verified;
 }
 

@@ -12,10 +12,10 @@ import type { Submissions } from './submissions.ts';
 import { inspect, requireWholeHome } from './whole-home.ts';
 import { PEER, VICTIM } from './write-path.ts';
 
-type Member = readonly [node: TestNode, callers: Submissions];
+type RunningMember = readonly [node: TestNode, callers: Submissions];
 
 /** Resolves once every acknowledged record is verified and every batch is vouched for by the other node. */
-export async function everythingDone(victim: Member, peer: Member): Promise<void> {
+export async function everythingDone(victim: RunningMember, peer: RunningMember): Promise<void> {
   for (const [{ baseUrl }, { acknowledged }] of [victim, peer]) {
     await until('everything verified', async () => {
       return (await notVerified(baseUrl, [...acknowledged.values()], API_KEYS.unmetered)).length === 0;

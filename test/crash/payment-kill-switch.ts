@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Intake } from '../../node/intake/intake.ts';
 import { FacilitatorProcessor } from '../../node/payments/facilitator/facilitator-processor.ts';
 import { OrderedSender } from '../../node/payments/facilitator/ordered-sender.ts';
-import { PaymentBook } from '../../node/payments/payment-book.ts';
+import { PaymentStore } from '../../node/payments/payment-store.ts';
 import { Payments } from '../../node/payments/payments.ts';
 import { FATAL_PAYMENTS, PAYMENT_STEPS, type PaymentStep } from './payment-steps.ts';
 
@@ -44,8 +44,8 @@ Payments.prototype.take = function (call, order) {
 };
 FacilitatorProcessor.prototype.verify = between('verifying', FacilitatorProcessor.prototype.verify, 'verified');
 Intake.prototype.prepareAll = between('working', Intake.prototype.prepareAll, 'prepared');
-PaymentBook.prototype.begin = between(null, PaymentBook.prototype.begin, 'prepared-on-disk');
+PaymentStore.prototype.begin = between(null, PaymentStore.prototype.begin, 'prepared-on-disk');
 OrderedSender.prototype.send = between(null, OrderedSender.prototype.send, 'settlement-sent');
 FacilitatorProcessor.prototype.settle = between(null, FacilitatorProcessor.prototype.settle, 'settled');
-PaymentBook.prototype.settled = between(null, PaymentBook.prototype.settled, 'settled-on-disk');
+PaymentStore.prototype.settled = between(null, PaymentStore.prototype.settled, 'settled-on-disk');
 Intake.prototype.recordAll = between('publishing', Intake.prototype.recordAll, 'published');

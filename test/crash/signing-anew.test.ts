@@ -14,10 +14,10 @@ import { hashText } from '../../protocol/hash.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { signatureHolds } from '../../protocol/statement/statement.ts';
 import { failOnDisk } from '../fixtures/failing-disk.ts';
-import { rowsOf } from '../node/federation/member-rooms.ts';
-import { NODE, signer } from '../node/intake/intake-room.ts';
-import { AnewRoom, other } from '../node/sealing/anew-room.ts';
-import { BESIDE_KEY, SealingRoom } from '../node/sealing/sealing-room.ts';
+import { rowsOf } from '../node/federation/member-fixture.ts';
+import { NODE, signer } from '../node/intake/intake-fixture.ts';
+import { AnewFixture, other } from '../node/sealing/anew-fixture.ts';
+import { BESIDE_KEY, SealingFixture } from '../node/sealing/sealing-fixture.ts';
 
 /** Of one record each: their receipts take more than one write. */
 const GROUPS = [2, 70, 60];
@@ -58,10 +58,10 @@ for (const fault of FAULTS) {
         }
       };
       {
-        await using room = await AnewRoom.open(folder, { gate, standing });
-        room.sealer.start();
-        await room.sealer.signAnew();
-        assert.equal(room.steps.slice(-2), ['signed 2,3', 'resume'], 'it is tried until the disk takes it');
+        await using fixture = await AnewFixture.open(folder, { gate, standing });
+        fixture.sealer.start();
+        await fixture.sealer.signAnew();
+        assert.equal(fixture.steps.slice(-2), ['signed 2,3', 'resume'], 'it is tried until the disk takes it');
         assert.ok(writes >= WRITES);
       }
       requireAnew(await chainIn(folder));
@@ -70,11 +70,11 @@ for (const fault of FAULTS) {
       const left = await chainIn(copy);
       const isAnew = fault === 'killed' && write === WRITES;
       assert.equal(left.envelopes.slice(1).map(({ keyId }) => keyId === other.keyId), [isAnew, isAnew]);
-      await using room = await AnewRoom.open(copy, { standing });
-      room.sealer.start();
-      await room.sealer.signAnew();
-      await room.sealer.seal();
-      await room[Symbol.asyncDispose]();
+      await using fixture = await AnewFixture.open(copy, { standing });
+      fixture.sealer.start();
+      await fixture.sealer.signAnew();
+      await fixture.sealer.seal();
+      await fixture[Symbol.asyncDispose]();
       requireAnew(await chainIn(copy));
     });
   }
@@ -83,12 +83,12 @@ for (const fault of FAULTS) {
 test.run();
 
 async function fill(): Promise<void> {
-  await using room = await SealingRoom.open(home);
+  await using fixture = await SealingFixture.open(home);
   for (const groups of GROUPS) {
-    for (let i = 0; i < groups; i++) await room.record(1);
-    await room.sealer.seal();
+    for (let i = 0; i < groups; i++) await fixture.record(1);
+    await fixture.sealer.seal();
   }
-  for (let i = 0; i < UNSEALED; i++) await room.record(1);
+  for (let i = 0; i < UNSEALED; i++) await fixture.record(1);
 }
 
 interface Chain {

@@ -56,7 +56,7 @@ export async function createCorpus(seed: string): Promise<Corpus> {
   const subjects = made.batches.flatMap((sealed) =>
     sealed.records.map((_, i) => ({ sealed, i, index: home.indexOf(sealed) })),
   );
-  const at = new CheckpointBook(home);
+  const at = new CheckpointStore(home);
   const bundles: Bundle[] = [];
   for (const subject of subjects) {
     for (const size of sizesFor(home, subject)) bundles.push(await bundleAt(home, at, subject, size));
@@ -128,7 +128,7 @@ async function history(ledger: Ledger) {
 }
 
 /** Checkpoints of every member that was one at a size, by the key that it has now or had then. */
-class CheckpointBook {
+class CheckpointStore {
   readonly #log: FederationLog;
   readonly #made = new Map<string, Promise<SignedCheckpoint>>();
 
@@ -174,9 +174,9 @@ function sizesFor({ size }: FederationLog, { index }: Subject): readonly number[
   return [...new Set([first, Math.floor((first + size) / 2), size])];
 }
 
-async function bundleAt(home: FederationLog, book: CheckpointBook, { sealed, i }: Subject, size: number): Promise<Bundle> {
+async function bundleAt(home: FederationLog, checkpointStore: CheckpointStore, { sealed, i }: Subject, size: number): Promise<Bundle> {
   return bundleOf(home, sealed, i, {
-    checkpoints: await book.at(size),
+    checkpoints: await checkpointStore.at(size),
     rosters: home.rosters.filter(({ index }) => index === null || index < size).length,
     revocations: home.revocations.filter(({ index }) => index < size),
     disclosed: true,

@@ -1,6 +1,6 @@
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { parseBundleText } from '../../protocol/verdict/parse.ts';
-import { Random } from '../hostile/random.ts';
+import { Random } from '../fuzz/random.ts';
 import { type Corpus, createCorpus } from './corpus.ts';
 import { FORGED } from './forgeries.ts';
 import { type Answer, type Judge, UNREADABLE } from './judge.ts';
@@ -18,7 +18,7 @@ const FORGED_CHANCE = 0.4;
 const TWICE_CHANCE = 0.2;
 
 /** A bundle on which judges differ, or that is verified and may not be. */
-export interface Finding {
+export interface Disagreement {
   readonly name: string;
   readonly text: string;
   readonly what: string;
@@ -28,7 +28,7 @@ export interface Report {
   readonly bundles: number;
   readonly words: ReadonlyMap<string, number>;
   readonly mutations: ReadonlyMap<string, number>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Disagreement[];
 }
 
 export interface Terms {
@@ -60,7 +60,7 @@ export async function differential({ bundles, seed, judges, node: openNode, onRo
   await using node = (await openNode?.(corpus)) ?? null;
   const words = new Map<string, number>();
   const mutations = new Map<string, number>();
-  const findings: Finding[] = [];
+  const findings: Disagreement[] = [];
   for (let done = 0; done < bundles; ) {
     const cases: Case[] = [];
     while (cases.length < Math.min(ROUND, bundles - done)) cases.push(await nextCase(random, corpus));

@@ -16,7 +16,7 @@ import type { Bundle, DecisionProof } from '../../protocol/verdict/bundle.ts';
 import { DecidedLog } from '../fixtures/decided-log.ts';
 import { consensusOf } from '../fixtures/federation-log.ts';
 import { newestKey } from '../fixtures/federation-log-member.ts';
-import type { Random } from '../hostile/random.ts';
+import type { Random } from '../fuzz/random.ts';
 import { type Corpus, LIARS } from './corpus.ts';
 import { type Mutation, someOf } from './mutations.ts';
 

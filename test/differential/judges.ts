@@ -130,13 +130,13 @@ function pageAnswer(text: string): Answer {
 
 function pagesOf(texts: readonly string[]): readonly (readonly string[])[] {
   const pages: string[][] = [];
-  let room = 0;
+  let fixture = 0;
   for (const text of texts) {
-    if (text.length > room) {
+    if (text.length > fixture) {
       pages.push([]);
-      room = PAGE_CHARACTERS;
+      fixture = PAGE_CHARACTERS;
     }
-    room -= text.length;
+    fixture -= text.length;
     pages.at(-1)?.push(text);
   }
   return pages;

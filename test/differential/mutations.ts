@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../protocol/json/value.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
-import type { Random } from '../hostile/random.ts';
+import type { Random } from '../fuzz/random.ts';
 import { placesOf, replaceAt } from '../protocol/verdict/json-places.ts';
 import type { Corpus } from './corpus.ts';
 

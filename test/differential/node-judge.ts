@@ -18,7 +18,7 @@ export async function nodeJudge({ ledger, newest }: Corpus): Promise<Judge> {
   const running = opening.move();
   return {
     name: 'node',
-    judge: (texts) => inTurn(texts, async (text) => answerIn(await node.verify(text))),
+    judge: (texts) => sequentially(texts, async (text) => answerIn(await node.verify(text))),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -33,7 +33,7 @@ async function answerIn(response: Response): Promise<Answer> {
   return answerOf({ ...said, evidence: { complianceStatus } }, problems, linked);
 }
 
-async function inTurn<Result>(texts: readonly string[], judge: (text: string) => Promise<Result>): Promise<Result[]> {
+async function sequentially<Result>(texts: readonly string[], judge: (text: string) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   const entries = texts.entries();
   const work = async () => {

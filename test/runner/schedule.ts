@@ -8,7 +8,7 @@ export interface Schedule {
   /** Run a few at a time. */
   together: Batch[];
   /** Run one at a time, beside those: whole clusters, which load the machine or own fixed ports. */
-  inTurn: Batch[];
+  serial: Batch[];
   /** Long files that nobody asked for. */
   leftOut: number;
 }
@@ -18,7 +18,7 @@ export type Selection = 'usual' | 'long' | readonly string[];
 
 /** Ends the name of a file that takes a minute and more: whole federations under attack, or in a storm. */
 const LONG = '.long.test.ts';
-const IN_TURN_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
+const SERIAL_FOLDERS = ['crash/', 'cluster/', 'browser/', 'fuzz/'];
 /** Single processes of the cluster, at free ports. */
 const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/', 'cluster/supervisor/'];
 
@@ -35,8 +35,8 @@ export async function schedule(folder: string, selection: Selection): Promise<Sc
   }
   const wanted = names.filter((name) => isWanted(name, selection)).toSorted();
   return {
-    together: batches(wanted.filter((name) => !runsInTurn(name)).map((name) => join(folder, name))),
-    inTurn: batches(wanted.filter(runsInTurn).map((name) => join(folder, name))),
+    together: batches(wanted.filter((name) => !runsSerially(name)).map((name) => join(folder, name))),
+    serial: batches(wanted.filter(runsSerially).map((name) => join(folder, name))),
     leftOut: selection === 'usual' ? names.length - wanted.length : 0,
   };
 }
@@ -58,7 +58,7 @@ function isWanted(name: string, selection: Selection): boolean {
   return selection.some((part) => `test/${name}`.includes(part));
 }
 
-function runsInTurn(name: string): boolean {
+function runsSerially(name: string): boolean {
   if (TOGETHER_FOLDERS.some((folder) => name.startsWith(folder))) return false;
-  return IN_TURN_FOLDERS.some((folder) => name.startsWith(folder));
+  return SERIAL_FOLDERS.some((folder) => name.startsWith(folder));
 }

@@ -77,11 +77,11 @@ test('--node picks one; the other does not know the key', async () => {
 
 test('a key is rotated and revoked on every node', async () => {
   const old = await made('create --account acc_eu_acme --scopes attest:write,proof:read --addresses 127.0.0.0/8');
-  const turned = await made(`rotate ${old.id} --account acc_eu_acme --overlap 0`);
+  const rotatedKey = await made(`rotate ${old.id} --account acc_eu_acme --overlap 0`);
   assert.equal(await statesOf(old.apiKey), ['api-key-revoked', 'api-key-revoked']);
-  assert.equal(await statesOf(turned.apiKey), ['attestation-not-found', 'attestation-not-found']);
-  await done(`revoke ${turned.id} --account acc_eu_acme`);
-  assert.equal(await statesOf(turned.apiKey), ['api-key-revoked', 'api-key-revoked']);
+  assert.equal(await statesOf(rotatedKey.apiKey), ['attestation-not-found', 'attestation-not-found']);
+  await done(`revoke ${rotatedKey.id} --account acc_eu_acme`);
+  assert.equal(await statesOf(rotatedKey.apiKey), ['api-key-revoked', 'api-key-revoked']);
 });
 
 test('a tier is set at once', async () => {

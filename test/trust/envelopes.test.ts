@@ -20,8 +20,8 @@ await trustTests({
     const ledger = await Ledger.create();
     const { log } = ledger;
     const decided = await log.seal('eu');
-    const twin = await FederationLog.create();
-    const rival = await twin.seal('eu', [{}, {}]);
+    const otherLog = await FederationLog.create();
+    const rival = await otherLog.seal('eu', [{}, {}]);
     assert.ok(ledger.name(decided));
     assert.not(ledger.name(rival));
     assert.equal(ledger.rivals.map(({ node, batch }) => [node, batch]), [['eu', 1]]);
@@ -29,16 +29,16 @@ await trustTests({
     const own = await bundleOf(log, decided);
     claim({ what: 'the decided one', bundle: own, known, log, word: 'verified' });
     const { decision, checkpoints } = own;
-    const bundle = { ...(await bundleOf(twin, rival)), checkpoints };
+    const bundle = { ...(await bundleOf(otherLog, rival)), checkpoints };
     const atNode = 'contradicted';
     claim({ what: 'the rival', bundle, known, log, word: 'no-decision-yet', atNode });
     const posed = { ...bundle, decision };
     claim({ what: 'by the other’s decision', bundle: posed, known, log, word: 'decision-mismatch', atNode });
-    twin.decide(rival);
-    const lies = [await twin.checkpoint('sg'), await twin.checkpoint('jp'), ...checkpoints.slice(0, 3)];
+    otherLog.decide(rival);
+    const lies = [await otherLog.checkpoint('sg'), await otherLog.checkpoint('jp'), ...checkpoints.slice(0, 3)];
     claim({
       what: 'by two that say it was the first',
-      bundle: await bundleOf(twin, rival, 0, { checkpoints: lies }),
+      bundle: await bundleOf(otherLog, rival, 0, { checkpoints: lies }),
       known,
       log,
       word: 'too-few-checkpoints',

@@ -110,8 +110,8 @@ await trustTests({
       const { log } = ledger;
       const record = await ledger.record('eu');
       const stolen = newestKey(log.member('sg'));
-      const thief = await FederationLog.create();
-      for (let i = 0; i < 9; i++) await thief.record('eu');
+      const forkedLog = await FederationLog.create();
+      for (let i = 0; i < 9; i++) await forkedLog.record('eu');
       const compromisedSince = reason === 'rotated' ? null : log.tick();
       ledger.enforce(await ledger.draftRevocation('sg', { reason, compromisedSince }), 'us', 'ca', 'jp');
       const others = await Promise.all(['us', 'ca'].map((node) => log.checkpoint(node)));
@@ -119,7 +119,7 @@ await trustTests({
       const root = log.rootAt(log.size);
       const known = { pin: log.genesis };
       for (const [what, ahead, word] of [
-        ['another tree', await thief.checkpoint('sg', {}, stolen), 'too-few-checkpoints'],
+        ['another tree', await forkedLog.checkpoint('sg', {}, stolen), 'too-few-checkpoints'],
         ['this tree', await log.checkpoint('sg', { root }, stolen), 'stale'],
       ] as const) {
         const bundle = await bundleOf(log, record, 0, { checkpoints: [...others, silent, ahead] });

@@ -3,7 +3,7 @@ import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Reads, Rows } from '../../store/store.ts';
 import { recordIndex } from '../../records/record-tables.ts';
-import { Slices } from '../../turns.ts';
+import { TimeSlices } from '../../time-slices.ts';
 import { foreignKeyTable, type HeldStatement, heldStatementTable } from './held-statement-tables.ts';
 
 /** A held version, at its place in the chain of its home. */
@@ -57,7 +57,7 @@ export class HeldStatements {
   /** Sums up what is held: as many rows as the bounds of all homes allow. */
   static async open(store: Rows, bounds = STATEMENT_BOUNDS): Promise<HeldStatements> {
     const held = new HeldStatements(store, bounds);
-    const slices = new Slices();
+    const slices = new TimeSlices();
     let last = '';
     for await (const [[home = '', account = ''], { text }] of heldStatementTable.under(store, [])) {
       if (slices.isOver) await slices.rest();
@@ -72,7 +72,7 @@ export class HeldStatements {
   }
 
   /** Whether there is room for so many bytes more of an account of this home, which may be a new one. */
-  hasRoom(home: NodeId, isNew: boolean, bytes: number): boolean {
+  hasCapacity(home: NodeId, isNew: boolean, bytes: number): boolean {
     const sum = this.#sums.get(home) ?? { accounts: 0, bytes: 0 };
     if (!isNew) return sum.bytes + bytes <= 2 * this.#bounds.bytes;
     return sum.accounts < this.#bounds.accounts && sum.bytes + bytes <= this.#bounds.bytes;

@@ -6,7 +6,7 @@ import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Draft } from '../../intake/draft.ts';
-import { Lanes } from '../../lanes.ts';
+import { KeyedLock } from '../../keyed-lock.ts';
 import { readRecord } from '../../records/record-reader.ts';
 import { ulidTime } from '../../records/ulid.ts';
 import type { Reads } from '../../store/store.ts';
@@ -32,7 +32,7 @@ export interface KeyRefusalsOptions {
  */
 export class KeyRefusals {
   readonly #options: KeyRefusalsOptions;
-  readonly #lanes = new Lanes();
+  readonly #locks = new KeyedLock();
 
   constructor(options: KeyRefusalsOptions) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class KeyRefusals {
    * `AccountError`: `key-not-found`, `maker-ended`, and `beyond-maker` where it is another key that reaches further.
    */
   refuse(account: string, id: KeyId, maker: string): Promise<ApiKey> {
-    return this.#lanes.exclusive(account, async () => {
+    return this.#locks.exclusive(account, async () => {
       const foreign = await this.#require(account);
       const key = foreign.keys.find((each) => each.id === id);
       if (key === undefined) throw new AccountError('key-not-found', `the account has no key ${id}`);

@@ -3,13 +3,13 @@ import { homeOf } from '../../../protocol/accounts/account-id.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { type NodeId, nodeId, type RecordId } from '../../../protocol/ids.ts';
-import { backOff } from '../../back-off.ts';
-import type { OpenedPayload } from '../../payload/payload-vault.ts';
+import { backoffDelay } from '../../backoff.ts';
+import type { OpenedPayload } from '../../payload/payload-cipher.ts';
 import { recordIndex } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Reads } from '../../store/store.ts';
-import { Slices } from '../../turns.ts';
-import { Wake } from '../../wake.ts';
+import { TimeSlices } from '../../time-slices.ts';
+import { AutoResetEvent } from '../../auto-reset-event.ts';
 import { type AccountVersions, type KnownVersions, namedBy } from './account-versions.ts';
 import { wantedStatementTable } from './held-statement-tables.ts';
 import { type HeldStatements, type HeldVersion, lastUpTo, STATEMENT_BOUNDS } from './held-statements.ts';
@@ -73,7 +73,7 @@ interface Tally {
  */
 export class StatementFollower implements AsyncDisposable {
   readonly #options: StatementFollowerOptions;
-  readonly #wake = new Wake();
+  readonly #wake = new AutoResetEvent();
   readonly #ending = new AbortController();
   /** Accounts of which a version has just arrived. */
   readonly #fresh = new Set<string>();
@@ -109,7 +109,7 @@ export class StatementFollower implements AsyncDisposable {
       else this.#moved.add(node);
     }
     this.#options.onChange();
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** The log decided a batch of a node, or another batch took the place of one that was held. */
@@ -117,12 +117,12 @@ export class StatementFollower implements AsyncDisposable {
     if (this.#wanted?.has(node) === false) return;
     this.#moved.add(node);
     this.#options.onChange();
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** A member came: it may have what is lacking. */
   noteConnected(): void {
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   start(): void {
@@ -137,11 +137,11 @@ export class StatementFollower implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#ending;
-    while (!signal.aborted) await this.#wake.wait(await this.#round(), signal);
+    while (!signal.aborted) await this.#wake.wait(await this.#pass(), signal);
   }
 
   /** Resolves to the pause before the next one, in milliseconds. */
-  async #round(): Promise<number> {
+  async #pass(): Promise<number> {
     const { random, log } = this.#options;
     try {
       this.#wanted ??= await this.#homes();
@@ -154,7 +154,7 @@ export class StatementFollower implements AsyncDisposable {
       return await this.#tryAgain();
     } catch (error) {
       log.error({ err: error }, 'statements of accounts could not be looked at; trying again');
-      return backOff(this.#failures++, random());
+      return backoffDelay(this.#failures++, random());
     }
   }
 
@@ -179,14 +179,14 @@ export class StatementFollower implements AsyncDisposable {
       accounts.add(account);
       this.#after = [home, account, seq];
     }
-    const isRoundOver = tried < MAX_TRIES;
+    const isPassOver = tried < MAX_TRIES;
     const { lacking, came } = await this.#settleAll([...accounts], true);
     this.#isLacking ||= lacking > 0;
     if (came > 0) this.#failures = 0;
-    if (!isRoundOver && (lacking === 0 || came > 0)) return 0;
-    if (!isRoundOver) return backOff(this.#failures++, random());
+    if (!isPassOver && (lacking === 0 || came > 0)) return 0;
+    if (!isPassOver) return backoffDelay(this.#failures++, random());
     this.#after = undefined;
-    const pause = this.#isLacking ? backOff(this.#failures++, random()) : IDLE_MS;
+    const pause = this.#isLacking ? backoffDelay(this.#failures++, random()) : IDLE_MS;
     this.#isLacking = false;
     return pause;
   }
@@ -194,7 +194,7 @@ export class StatementFollower implements AsyncDisposable {
   /** Asks for several at a time, and writes one after the other. */
   async #settleAll(accounts: readonly string[], mayAsk: boolean): Promise<Tally> {
     const tally: Tally = { lacking: 0, came: 0 };
-    const slices = new Slices();
+    const slices = new TimeSlices();
     for (let at = 0; at < accounts.length && !this.#ending.signal.aborted; at += TOGETHER) {
       if (slices.isOver) await slices.rest();
       const findings = await Promise.all(accounts.slice(at, at + TOGETHER).map((account) => this.#find(account, mayAsk)));
@@ -248,7 +248,7 @@ export class StatementFollower implements AsyncDisposable {
   async #get(record: AttestationRecord, have: readonly HeldVersion[]): Promise<HeldVersion | 'never' | undefined> {
     const { self, ask, connected, onForged, log } = this.#options;
     const { id, node: home, account, seq } = record;
-    if (!this.#hasRoom(home, have.length === 0)) return 'never';
+    if (!this.#hasCapacity(home, have.length === 0)) return 'never';
     const able = connected().filter((member) => member !== self && namedBy(record).includes(member));
     const members = [...able.filter((member) => member === home), ...able.filter((member) => member !== home)];
     for (const member of members.slice(0, MAX_ASKED)) {
@@ -268,15 +268,15 @@ export class StatementFollower implements AsyncDisposable {
     return undefined;
   }
 
-  #hasRoom(home: NodeId, isNew: boolean): boolean {
+  #hasCapacity(home: NodeId, isNew: boolean): boolean {
     const { held, log } = this.#options;
-    const hasRoom = held.hasRoom(home, isNew, MAX_HELD_STATEMENT_BYTES);
-    if (hasRoom) this.#full.delete(home);
+    const hasCapacity = held.hasCapacity(home, isNew, MAX_HELD_STATEMENT_BYTES);
+    if (hasCapacity) this.#full.delete(home);
     else if (!this.#full.has(home)) {
       this.#full.add(home);
       log.error({ home, bounds: STATEMENT_BOUNDS }, 'as many statements of accounts of a node are held as may be: no more are taken');
     }
-    return hasRoom;
+    return hasCapacity;
   }
 
   /** Versions that the homes of accounts made, other than this node. */

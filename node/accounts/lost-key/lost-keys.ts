@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { timestampOf } from '../../../protocol/time.ts';
-import { Lanes } from '../../lanes.ts';
+import { KeyedLock } from '../../keyed-lock.ts';
 import type { Mailer } from '../../mail/mailer.ts';
-import { Rounds } from '../../rounds.ts';
+import { PeriodicTask } from '../../periodic-task.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import type { Account } from '../account.ts';
-import type { AccountBook } from '../account-book.ts';
+import type { AccountStore } from '../account-store.ts';
 import { AccountError } from '../account-error.ts';
 import { askedFor } from '../account-event.ts';
 import type { ApiKey } from '../api-key.ts';
@@ -20,7 +20,7 @@ import { hasExpired, LINK_MS, type LostKeyRow, lostKeyTable, newToken, tokenDige
 
 export interface LostKeysOptions {
   readonly store: Store;
-  readonly book: AccountBook;
+  readonly accountStore: AccountStore;
   readonly keys: ApiKeys;
   /** Null where the node sends no mail. */
   readonly mailer: Pick<Mailer, 'send'> | null;
@@ -49,14 +49,14 @@ const SWEEP_MS = LINK_MS;
 export class LostKeys implements AsyncDisposable {
   readonly #options: LostKeysOptions;
   /** One request of an address at a time, so that its links are mailed in their order. */
-  readonly #lanes = new Lanes<string>();
+  readonly #locks = new KeyedLock<string>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
-  readonly #sweeps: Rounds<void>;
+  readonly #sweeps: PeriodicTask<void>;
 
   constructor(options: LostKeysOptions) {
     this.#options = options;
-    this.#sweeps = new Rounds(SWEEP_MS, () => this.#sweep());
+    this.#sweeps = new PeriodicTask(SWEEP_MS, () => this.#sweep());
   }
 
   /** Begins to remove the rows of links that have ended. */
@@ -105,7 +105,7 @@ export class LostKeys implements AsyncDisposable {
   #begin(digest: string, mailer: Pick<Mailer, 'send'>): void {
     const { signal } = this.#closing;
     if (signal.aborted) return;
-    const work = this.#lanes
+    const work = this.#locks
       .exclusive(digest, () => this.#mail(digest, mailer, signal))
       .catch((error: unknown) => {
         if (!signal.aborted) this.#options.log.warn({ err: error }, 'a link for lost keys was not mailed');
@@ -115,10 +115,10 @@ export class LostKeys implements AsyncDisposable {
   }
 
   async #mail(digest: string, mailer: Pick<Mailer, 'send'>, signal: AbortSignal): Promise<void> {
-    const { store, book, nodeUrl } = this.#options;
+    const { store, accountStore, nodeUrl } = this.#options;
     signal.throwIfAborted();
     const id = await signUpTable.get(store, digest);
-    const account = id === undefined ? undefined : await book.account(id);
+    const account = id === undefined ? undefined : await accountStore.account(id);
     if (account?.email === undefined) return;
     const token = newToken();
     await this.#write(account, token);
@@ -127,9 +127,9 @@ export class LostKeys implements AsyncDisposable {
 
   /** The row of a link, in the place of all others of the account. */
   #write({ id }: Account, token: string): Promise<void> {
-    const { book } = this.#options;
-    return book.change(async () => {
-      const now = book.now();
+    const { accountStore } = this.#options;
+    return accountStore.change(async () => {
+      const now = accountStore.now();
       const outdated = await this.#removals((row) => row.account === id || hasExpired(row, now));
       const row = lostKeyTable.put([tokenDigest(token)], { account: id, expiresAt: timestampOf(now + LINK_MS) });
       return { operations: [...outdated, row], events: [askedFor('lost-key', id)], result: undefined };
@@ -137,17 +137,17 @@ export class LostKeys implements AsyncDisposable {
   }
 
   async #require(digest: string): Promise<LostKeyRow> {
-    const { store, book } = this.#options;
+    const { store, accountStore } = this.#options;
     const row = await lostKeyTable.get(store, digest);
-    if (row !== undefined && !hasExpired(row, book.now())) return row;
+    if (row !== undefined && !hasExpired(row, accountStore.now())) return row;
     throw new AccountError('link-invalid', 'the link was used, has ended, or never was one');
   }
 
   async #sweep(): Promise<void> {
-    const { book, log } = this.#options;
+    const { accountStore, log } = this.#options;
     try {
-      await book.change(async () => {
-        const now = book.now();
+      await accountStore.change(async () => {
+        const now = accountStore.now();
         return { operations: await this.#removals((row) => hasExpired(row, now)), events: [], result: undefined };
       });
     } catch (error) {

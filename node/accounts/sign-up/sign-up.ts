@@ -1,11 +1,11 @@
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { Lanes } from '../../lanes.ts';
+import { KeyedLock } from '../../keyed-lock.ts';
 import { MailError } from '../../mail/mail-error.ts';
 import type { Mail, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
 import { type Account, accountTable, newAccountId } from '../account.ts';
-import type { AccountBook, Change, HeldKey } from '../account-book.ts';
+import type { AccountStore, Change, HeldKey } from '../account-store.ts';
 import { accountCreated, askedFor, compressionChanged, keyEvent, nodesChanged } from '../account-event.ts';
 import { keptNodes, nodesMember } from '../account-nodes.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState } from '../api-key.ts';
@@ -28,7 +28,7 @@ export interface SignUpRequest {
 
 export interface SignUpOptions {
   readonly store: Store;
-  readonly book: AccountBook;
+  readonly accountStore: AccountStore;
   /** Null where the node sends no mail. */
   readonly mailer: Pick<Mailer, 'send'> | null;
   readonly limits: SignUpLimits;
@@ -51,7 +51,7 @@ const SIGN_UP_KEY = 'sign-up';
 export class SignUp {
   readonly #options: SignUpOptions;
   /** One sign-up of an address at a time. */
-  readonly #lanes = new Lanes<string>();
+  readonly #locks = new KeyedLock<string>();
 
   constructor(options: SignUpOptions) {
     this.#options = options;
@@ -64,32 +64,32 @@ export class SignUp {
    */
   async request(asked: SignUpRequest, from: string): Promise<void> {
     const { email } = asked;
-    const { book, isOpen, mailer, limits } = this.#options;
+    const { accountStore, isOpen, mailer, limits } = this.#options;
     if (!isOpen) throw new SignUpError('closed', 'this node takes no sign-ups');
     if (mailer === null) throw new SignUpError('no-mail', 'this node sends no mail');
     if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
-    keptNodes(asked.nodes, book);
+    keptNodes(asked.nodes, accountStore);
     const digest = emailDigest(email);
     limits.admit(from, digest);
-    await this.#lanes.exclusive(digest, () => this.#signUp(asked, digest, mailer));
+    await this.#locks.exclusive(digest, () => this.#signUp(asked, digest, mailer));
   }
 
   async #signUp(asked: SignUpRequest, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {
-    const { store, book, nodeUrl } = this.#options;
+    const { store, accountStore, nodeUrl } = this.#options;
     const id = await signUpTable.get(store, digest);
-    const account = id ?? newAccountId(book.node);
-    const known = await book.account(account);
+    const account = id ?? newAccountId(accountStore.node);
+    const known = await accountStore.account(account);
     const isUntouched = await this.#isUntouched(account);
     // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
     const to = known?.email ?? asked.email;
     if (known !== undefined && !isUntouched) {
       await deliver(mailer, accountExistsMail(to, account, nodeUrl()));
-      await book.change(async () => ({ operations: [], events: [askedFor('sign-up', account)], result: undefined }));
+      await accountStore.change(async () => ({ operations: [], events: [askedFor('sign-up', account)], result: undefined }));
       return;
     }
-    const apiKey = newKeyText(book.node);
+    const apiKey = newKeyText(accountStore.node);
     await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
-    await book.change(() =>
+    await accountStore.change(() =>
       known === undefined ? this.#newAccount(account, asked, digest, apiKey) : this.#freshKey(account, asked, apiKey),
     );
   }
@@ -97,7 +97,7 @@ export class SignUp {
   async #newAccount(id: string, asked: SignUpRequest, digest: string, apiKey: string): Promise<Change<void>> {
     const key = this.#keyOf(id);
     const { email, compressPayloads = false } = asked;
-    const nodes = keptNodes(asked.nodes, this.#options.book);
+    const nodes = keptNodes(asked.nodes, this.#options.accountStore);
     const base = { id, tier: 'developer' as const, email, createdAt: key.createdAt, ...nodesMember(nodes) };
     const account = compressPayloads ? { ...base, compressPayloads } : base;
     return {
@@ -118,14 +118,14 @@ export class SignUp {
 
   /** Looked at once more: while the mail was under way a key may have been used, which then stays, or been revoked. */
   async #freshKey(account: string, { compressPayloads, nodes: asked }: SignUpRequest, apiKey: string): Promise<Change<void>> {
-    const { book } = this.#options;
-    const held = await book.keys(account);
-    if (held.some(({ key }) => !isOfSignUp(key) || keyState(key, book.now()) !== 'active')) return NO_CHANGE;
-    const old = held.filter((one) => !book.wasUsed(one));
+    const { accountStore } = this.#options;
+    const held = await accountStore.keys(account);
+    if (held.some(({ key }) => !isOfSignUp(key) || keyState(key, accountStore.now()) !== 'active')) return NO_CHANGE;
+    const old = held.filter((one) => !accountStore.wasUsed(one));
     const key = this.#keyOf(account);
-    const known = await book.requireAccount(account);
+    const known = await accountStore.requireAccount(account);
     const { nodes: before, ...rest } = known;
-    const nodes = asked === undefined ? before : keptNodes(asked, book);
+    const nodes = asked === undefined ? before : keptNodes(asked, accountStore);
     const changed: Account = { ...rest, ...(compressPayloads === undefined ? {} : { compressPayloads }), ...nodesMember(nodes) };
     const isPacked = (known.compressPayloads ?? false) !== (changed.compressPayloads ?? false);
     const isMoved = String(before) !== String(nodes);
@@ -137,7 +137,7 @@ export class SignUp {
       ],
       events: [
         ...(isPacked ? [compressionChanged(changed, 'sign-up')] : []),
-        ...(isMoved ? [nodesChanged(account, nodes ?? [book.node], 'sign-up')] : []),
+        ...(isMoved ? [nodesChanged(account, nodes ?? [accountStore.node], 'sign-up')] : []),
         ...old.map((one) => keyEvent('key.revoked', one.key, 'sign-up')),
         keyEvent('key.created', key, 'sign-up'),
       ],
@@ -148,19 +148,19 @@ export class SignUp {
 
   /** Whether nobody has used the account or its keys, and no operator has ended one, or made the account. */
   #isUntouched(account: string): Promise<boolean> {
-    const { book } = this.#options;
+    const { accountStore } = this.#options;
     const isUnused = (one: HeldKey) =>
-      isOfSignUp(one.key) && keyState(one.key, book.now()) === 'active' && !book.wasUsed(one);
-    return book.look(async () => {
-      const held = await book.keys(account);
+      isOfSignUp(one.key) && keyState(one.key, accountStore.now()) === 'active' && !accountStore.wasUsed(one);
+    return accountStore.look(async () => {
+      const held = await accountStore.keys(account);
       return held.length > 0 && held.every(isUnused);
     });
   }
 
   #keyOf(account: string): ApiKey {
-    const now = this.#options.book.now();
+    const now = this.#options.accountStore.now();
     const terms = { ...ADMIN_TERMS, name: SIGN_UP_KEY };
-    return freshKey(newKeyId(this.#options.book.node, now), account, terms, timestampOf(now));
+    return freshKey(newKeyId(this.#options.accountStore.node, now), account, terms, timestampOf(now));
   }
 }
 

@@ -5,7 +5,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { refusalOf } from '../../records/refused-key-table.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Reads } from '../../store/store.ts';
-import type { AccountBook, HeldKey } from '../account-book.ts';
+import type { AccountStore, HeldKey } from '../account-store.ts';
 import { keyEvent } from '../account-event.ts';
 import { keyOperations, keyState } from '../api-key.ts';
 import { dueOperation } from './statement-tables.ts';
@@ -25,15 +25,15 @@ export function refusalOperations(refusals: readonly AttestationRecord[]): reado
  * and makes the account's statement due. Resolves to whether there was any.
  */
 export function endRefusedKeys(
-  book: Pick<AccountBook, 'change' | 'keys' | 'now'>,
+  accountStore: Pick<AccountStore, 'change' | 'keys' | 'now'>,
   store: Reads,
   account: string,
   nodes: readonly NodeId[],
 ): Promise<boolean> {
-  return book.change(async () => {
-    const now = book.now();
+  return accountStore.change(async () => {
+    const now = accountStore.now();
     const refused: HeldKey[] = [];
-    for (const held of await book.keys(account)) {
+    for (const held of await accountStore.keys(account)) {
       if (keyState(held.key, now) !== 'active') continue;
       if ((await refusalOf(store, account, held.key.id, nodes)) !== undefined) refused.push(held);
     }

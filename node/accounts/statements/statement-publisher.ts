@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import { homeOf } from '../../../protocol/accounts/account-id.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import { backOff } from '../../back-off.ts';
+import { backoffDelay } from '../../backoff.ts';
 import type { Draft } from '../../intake/draft.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Rows } from '../../store/store.ts';
-import { Wake } from '../../wake.ts';
+import { AutoResetEvent } from '../../auto-reset-event.ts';
 import type { Account } from '../account.ts';
-import type { AccountBook, HeldKey } from '../account-book.ts';
+import type { AccountStore, HeldKey } from '../account-store.ts';
 import { type AccountVersion, newestVersion } from './newest-version.ts';
 import { endRefusedKeys, refusalOperations, refusalsAmong } from './refused-keys.ts';
 import { statementDraft } from './statement-draft.ts';
@@ -17,7 +17,7 @@ import { namesOthers, statedVersionTable, statementDueTable } from './statement-
 
 export interface StatementPublisherOptions {
   readonly store: Rows;
-  readonly book: Pick<AccountBook, 'account' | 'change' | 'keys' | 'look' | 'node' | 'now' | 'onStatementDue'>;
+  readonly accountStore: Pick<AccountStore, 'account' | 'change' | 'keys' | 'look' | 'node' | 'now' | 'onStatementDue'>;
   /** Makes the record of a version, with the rows of `besides` in its write. Rejects where nothing was recorded. */
   readonly record: (draft: Draft) => Promise<unknown>;
   /** In [0, 1). */
@@ -55,7 +55,7 @@ const TOGETHER = 64;
  */
 export class StatementPublisher implements AsyncDisposable {
   readonly #options: StatementPublisherOptions;
-  readonly #wake = new Wake();
+  readonly #wake = new AutoResetEvent();
   readonly #ending = new AbortController();
   readonly #stopListening: () => void;
   readonly #held = new Set<string>();
@@ -64,7 +64,7 @@ export class StatementPublisher implements AsyncDisposable {
 
   constructor(options: StatementPublisherOptions) {
     this.#options = options;
-    this.#stopListening = options.book.onStatementDue(() => this.#wake.ring());
+    this.#stopListening = options.accountStore.onStatementDue(() => this.#wake.notify());
   }
 
   /** Accounts that are held back, as of the last look. */
@@ -79,17 +79,17 @@ export class StatementPublisher implements AsyncDisposable {
 
   /** Looks again soon. */
   poke(): void {
-    this.#wake.ring();
+    this.#wake.notify();
   }
 
   /** Rows that go into the write of what another node records. */
   rowsOf(records: readonly AttestationRecord[]): readonly Operation[] {
-    return refusalOperations(refusalsAmong(this.#options.book.node, records));
+    return refusalOperations(refusalsAmong(this.#options.accountStore.node, records));
   }
 
   /** Told of it once it is on the disk. */
   onWritten(records: readonly AttestationRecord[]): void {
-    if (refusalsAmong(this.#options.book.node, records).length > 0) this.#wake.ring();
+    if (refusalsAmong(this.#options.accountStore.node, records).length > 0) this.#wake.notify();
   }
 
   /** Waits for records under way. What is left is recorded after the next start. */
@@ -106,7 +106,7 @@ export class StatementPublisher implements AsyncDisposable {
     while (!signal.aborted) {
       const { isDone, nextMs } = await this.#look();
       failures = isDone ? 0 : failures + 1;
-      await this.#wake.wait(failures === 0 ? nextMs : backOff(failures, random()), signal);
+      await this.#wake.wait(failures === 0 ? nextMs : backoffDelay(failures, random()), signal);
     }
   }
 
@@ -146,23 +146,23 @@ export class StatementPublisher implements AsyncDisposable {
 
   /** How soon the account is to be looked at again, in milliseconds; null where a version could not be recorded. */
   async #publish(id: string): Promise<number | null> {
-    const { store, book, record, log } = this.#options;
+    const { store, accountStore, record, log } = this.#options;
     try {
-      const due = await book.look(() => this.#due(id));
-      const newest = await newestVersion(store, id, book.node);
+      const due = await accountStore.look(() => this.#due(id));
+      const newest = await newestVersion(store, id, accountStore.node);
       // Whenever the next version is made, a key that was refused ends here at once. That makes the account due anew.
       const named = due.account?.nodes ?? [];
-      if (await endRefusedKeys(book, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])])) return 0;
+      if (await endRefusedKeys(accountStore, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])])) return 0;
       const wait = this.#pace.wait(id);
       if (wait > 0) return wait;
       if (due.rows.length === 0 || (await this.#isOutdated(id, newest))) return LOOK_MS;
       const { rows, account, keys, isChanged } = due;
-      if (account === undefined || !isChanged || !isStated(account, newest, book.node)) {
+      if (account === undefined || !isChanged || !isStated(account, newest, accountStore.node)) {
         await store.write(rows);
         return LOOK_MS;
       }
       const version = (newest?.version ?? 0) + 1;
-      const draft = statementDraft({ home: book.node, account, keys, version, now: book.now() });
+      const draft = statementDraft({ home: accountStore.node, account, keys, version, now: accountStore.now() });
       await record({ ...draft, besides: () => [...rows, statedVersionTable.put([id], version)] });
       this.#pace.note(id);
       return LOOK_MS;
@@ -177,14 +177,14 @@ export class StatementPublisher implements AsyncDisposable {
    * stays due.
    */
   async #due(id: string): Promise<Due> {
-    const { store, book } = this.#options;
+    const { store, accountStore } = this.#options;
     const rows: Operation[] = [];
     let isChanged = false;
     for await (const [[name = ''], cause] of statementDueTable.under(store, [id])) {
       rows.push(statementDueTable.del(id, name));
       isChanged ||= cause === 'changed';
     }
-    return { isChanged, rows, account: await book.account(id), keys: await book.keys(id) };
+    return { isChanged, rows, account: await accountStore.account(id), keys: await accountStore.keys(id) };
   }
 
   async #isOutdated(id: string, newest: AccountVersion | undefined): Promise<boolean> {

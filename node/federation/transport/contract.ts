@@ -12,7 +12,7 @@ export type Protocol = (typeof PROTOCOLS)[number];
  * do not come back for two minutes, so the receiver queues or pulls what it needs. `reject` blames the author and every
  * forwarder: only for faults that any honest member would see (malformed bytes), never for an unknown key or a clock.
  */
-export type Verdict = 'accept' | 'ignore' | 'reject';
+export type ValidationResult = 'accept' | 'ignore' | 'reject';
 
 /** A member as the roster names it. `multiaddrs` may be empty: such a member dials and is never dialled. */
 export interface TransportMember {
@@ -28,7 +28,7 @@ export type WireFault = 'malformed' | 'oversize' | 'slow' | 'flood';
 export type MemberRefusal = 'allowance' | 'requests' | 'streams';
 
 /** Takes a gossiped message from its author (a node id). Idempotent: the same message may come twice. */
-export type Receive = (topic: Topic, data: Uint8Array, from: string) => Promise<Verdict> | Verdict;
+export type Receive = (topic: Topic, data: Uint8Array, from: string) => Promise<ValidationResult> | ValidationResult;
 
 /**
  * Answers one request with a sequence of frames. The signal ends when the caller is gone, the time is up, or the

@@ -3,7 +3,7 @@ import { reasonOf, TransportError } from './errors.ts';
 import type { GossipSub, Message } from '@chainsafe/libp2p-gossipsub';
 import type { PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
-import type { Receive, Topic, Verdict, WireFault } from './contract.ts';
+import type { Receive, Topic, ValidationResult, WireFault } from './contract.ts';
 import { GRAYLIST_SCORE } from './gossip-options.ts';
 import type { FloodGuard } from './flood-guard.ts';
 import type { TransportLimits } from './limits.ts';
@@ -11,7 +11,7 @@ import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
 import { MessageGate } from './rate-limit.ts';
 
-const VERDICTS: Record<Verdict, TopicValidatorResult> = {
+const VERDICTS: Record<ValidationResult, TopicValidatorResult> = {
   accept: TopicValidatorResult.Accept,
   ignore: TopicValidatorResult.Ignore,
   reject: TopicValidatorResult.Reject,
@@ -29,7 +29,7 @@ interface GossipOptions {
 }
 
 /** Topics of the federation: what is published, and what arrives. Gossip has no history; absent peers pull. */
-export class Gossip {
+export class GossipTransport {
   readonly #pubsub: GossipSub;
   readonly #names: WireNames;
   readonly #members: Members;
@@ -87,7 +87,7 @@ export class Gossip {
     return tellsScores(this.#pubsub) ? this.#pubsub.getScore(peer.toString()) : null;
   }
 
-  async #judge(forwarder: PeerId, message: Message): Promise<Verdict> {
+  async #judge(forwarder: PeerId, message: Message): Promise<ValidationResult> {
     const topic = this.#names.topicOf(message.topic);
     if (topic === null || message.type !== 'signed') return 'reject';
     const author = this.#members.nodeOf(message.from);

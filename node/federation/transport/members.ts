@@ -2,7 +2,7 @@ import { TransportError } from './errors.ts';
 import type { PeerId } from '@libp2p/interface';
 import type { Multiaddr } from '@multiformats/multiaddr';
 
-export interface Member {
+export interface RosterPeer {
   readonly node: string;
   readonly peerId: PeerId;
   readonly addresses: readonly Multiaddr[];
@@ -14,8 +14,8 @@ export interface Member {
  */
 export class Members {
   readonly self: string;
-  #byNode = new Map<string, Member>();
-  #byPeer = new Map<string, Member>();
+  #byNode = new Map<string, RosterPeer>();
+  #byPeer = new Map<string, RosterPeer>();
 
   constructor(self: string) {
     this.self = self;
@@ -25,9 +25,9 @@ export class Members {
    * Takes a new roster whole, or throws `malformed` and changes nothing.
    * @returns the peers that are members no longer
    */
-  replace(members: readonly Member[]): PeerId[] {
-    const byNode = new Map<string, Member>();
-    const byPeer = new Map<string, Member>();
+  replace(members: readonly RosterPeer[]): PeerId[] {
+    const byNode = new Map<string, RosterPeer>();
+    const byPeer = new Map<string, RosterPeer>();
     for (const member of members) {
       const peer = member.peerId.toString();
       if (byNode.has(member.node) || byPeer.has(peer)) {
@@ -42,11 +42,11 @@ export class Members {
     return removed;
   }
 
-  others(): Member[] {
+  others(): RosterPeer[] {
     return [...this.#byNode.values()].filter((member) => member.node !== this.self);
   }
 
-  other(node: string): Member | null {
+  other(node: string): RosterPeer | null {
     return node === this.self ? null : (this.#byNode.get(node) ?? null);
   }
 
@@ -64,7 +64,7 @@ export class Members {
    * One side of each pair dials first, so that dials seldom cross: the lower node id, unless the higher has no address
    * and the lower has one. Both sides read the same roster and so agree. A pair without any address never connects.
    */
-  weDialFirst(member: Member): boolean {
+  weDialFirst(member: RosterPeer): boolean {
     if (member.addresses.length === 0) return false;
     const ours = this.#byNode.get(this.self)?.addresses.length ?? 0;
     return this.self < member.node || ours === 0;

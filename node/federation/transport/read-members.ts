@@ -2,14 +2,14 @@ import { peerIdFromString } from '@libp2p/peer-id';
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr';
 import type { TransportMember } from './contract.ts';
 import { reasonOf, TransportError } from './errors.ts';
-import type { Member } from './members.ts';
+import type { RosterPeer } from './members.ts';
 
 /** A roster as the network sees it. Throws `malformed` where no transport could reach a member: its id or an address cannot be read. */
-export function readMembers(members: readonly TransportMember[]): Member[] {
+export function readMembers(members: readonly TransportMember[]): RosterPeer[] {
   return members.map(readMember);
 }
 
-function readMember({ node, peerId, multiaddrs }: TransportMember): Member {
+function readMember({ node, peerId, multiaddrs }: TransportMember): RosterPeer {
   try {
     const id = peerIdFromString(peerId);
     return { node, peerId: id, addresses: multiaddrs.map((text) => addressOf(text, peerId)) };

@@ -4,11 +4,11 @@ import { periodically } from './periodic.ts';
 import type { Logger } from 'pino';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
-import type { Member, Members } from './members.ts';
+import type { RosterPeer, Members } from './members.ts';
 
 /** Each wait is drawn from this share of the back-off up to the whole of it, so that nodes spread out. */
 const LEAST_JITTER = 0.5;
-const GROWTH = 2;
+const BACKOFF_FACTOR = 2;
 
 interface Attempt {
   wait: number;
@@ -64,7 +64,7 @@ export class Redial {
     for (const member of others) this.#consider(member, signal);
   }
 
-  #consider(member: Member, signal: AbortSignal) {
+  #consider(member: RosterPeer, signal: AbortSignal) {
     const peer = member.peerId.toString();
     const now = performance.now();
     const connection = openConnection(this.#node, member.peerId);
@@ -83,14 +83,14 @@ export class Redial {
     this.#attempts.set(peer, attempt);
     if (attempt.dialling || now < attempt.nextAt) return;
     attempt.nextAt = now + attempt.wait * (LEAST_JITTER + (1 - LEAST_JITTER) * Math.random());
-    attempt.wait = Math.min(attempt.wait * GROWTH, this.#limits.redialMost);
+    attempt.wait = Math.min(attempt.wait * BACKOFF_FACTOR, this.#limits.redialMost);
     attempt.dialling = true;
     void this.#dial(member, signal).finally(() => {
       attempt.dialling = false;
     });
   }
 
-  async #dial(member: Member, signal: AbortSignal): Promise<void> {
+  async #dial(member: RosterPeer, signal: AbortSignal): Promise<void> {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.dialTimeout)]);
     try {
       await this.#node.dial([...member.addresses], { signal: bounded });

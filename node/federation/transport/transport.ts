@@ -22,7 +22,7 @@ import type {
   TransportOptions,
   WireFault,
 } from './contract.ts';
-import type { Gossip } from './gossip.ts';
+import type { GossipTransport } from './gossip.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { WireNames } from './names.ts';
@@ -39,7 +39,7 @@ export type {
   Transport,
   TransportMember,
   TransportOptions,
-  Verdict,
+  ValidationResult,
   WireFault,
 } from './contract.ts';
 export type { TransportLimits } from './limits.ts';
@@ -50,7 +50,7 @@ const LOAD_PAUSE_MS = 5;
 /** What exists between `start` and disposal. */
 interface Running {
   readonly node: MeridianNode;
-  readonly gossip: Gossip;
+  readonly gossip: GossipTransport;
   readonly client: RequestClient;
   readonly redial: Redial;
   readonly loops: Promise<unknown>;
@@ -157,7 +157,7 @@ class Libp2pTransport implements Transport {
 
   async #launch(): Promise<Running> {
     const { seed, listen, log, members: first, receive, self } = this.#options;
-    const { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed, readMembers } = await loadLibp2p();
+    const { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, readMembers } = await loadLibp2p();
     this.#members.replace(readMembers(this.#roster));
     this.#readMembers = readMembers;
     const entry = first.find((member) => member.node === self);
@@ -171,7 +171,7 @@ class Libp2pTransport implements Transport {
     const node = await createNode({ key, listen, gater, topics: names.topics, limits });
     guard.watch(node);
     const onFault = (peer: string, fault: WireFault) => this.#options.onFault?.(peer, fault);
-    const gossip = new Gossip({ pubsub: node.services.pubsub, names, members, receive, onFault, limits, guard, log });
+    const gossip = new GossipTransport({ pubsub: node.services.pubsub, names, members, receive, onFault, limits, guard, log });
     const redial = new Redial({ node, members, limits, log });
     const watchdog = new Watchdog({ node, members, gossip, limits, log });
     this.#presence.watch(node);
@@ -234,8 +234,8 @@ async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);
   await import('@libp2p/tls');
   await sleep(LOAD_PAUSE_MS);
-  const { Gossip } = await import('./gossip.ts');
+  const { GossipTransport } = await import('./gossip.ts');
   await sleep(LOAD_PAUSE_MS);
   const { createNode } = await import('./libp2p-node.ts');
-  return { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed, readMembers };
+  return { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, readMembers };
 }

@@ -2,15 +2,15 @@ import { TOPICS } from './contract.ts';
 import { hangUp, openConnection } from './connections.ts';
 import { periodically } from './periodic.ts';
 import type { Logger } from 'pino';
-import type { Gossip } from './gossip.ts';
+import type { GossipTransport } from './gossip.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
-import type { Member, Members } from './members.ts';
+import type { RosterPeer, Members } from './members.ts';
 
 interface WatchdogOptions {
   readonly node: MeridianNode;
   readonly members: Members;
-  readonly gossip: Gossip;
+  readonly gossip: GossipTransport;
   readonly limits: Readonly<TransportLimits>;
   readonly log: Logger;
 }
@@ -22,7 +22,7 @@ interface WatchdogOptions {
 export class Watchdog {
   readonly #node: MeridianNode;
   readonly #members: Members;
-  readonly #gossip: Gossip;
+  readonly #gossip: GossipTransport;
   readonly #limits: Readonly<TransportLimits>;
   readonly #log: Logger;
   /** When each connected peer was first seen without all our topics, by peer id. */
@@ -44,7 +44,7 @@ export class Watchdog {
     });
   }
 
-  #isDead(member: Member): boolean {
+  #isDead(member: RosterPeer): boolean {
     const peer = member.peerId.toString();
     const connected = openConnection(this.#node, member.peerId) !== null;
     if (!connected || this.#gossip.subscriptionsOf(member.peerId).length === TOPICS.length) {
@@ -56,7 +56,7 @@ export class Watchdog {
     return performance.now() - since > this.#limits.unsubscribedMost;
   }
 
-  async #hangUp(member: Member): Promise<void> {
+  async #hangUp(member: RosterPeer): Promise<void> {
     this.#missingSince.delete(member.peerId.toString());
     this.#log.warn({ peer: member.node }, 'gossip with a connected peer is dead: hanging up');
     await hangUp(this.#node, member.peerId, 'gossip is dead');

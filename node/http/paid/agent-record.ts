@@ -15,7 +15,7 @@ import { AGENT_PARAMETER, agentParameter } from '../routes/agent-request.ts';
 import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary } from './attested-summary.ts';
 
-export interface AgentRecordRooms {
+export interface AgentRecordServices {
   readonly verifyUrl: VerifyUrl;
   readonly agents: Pick<Agents, 'find' | 'particulars'>;
   readonly history: Pick<AgentHistory, 'knows' | 'read'>;
@@ -27,7 +27,7 @@ export interface AgentRecordRooms {
 const SOURCE = 'meridian/agent-record';
 
 /** `GET /v1/x402/agent-record/:agentId` (SPEC §4.1): a summary of what is on record of an agent, attested. */
-export function agentRecordRoute(rooms: AgentRecordRooms): PaidRoute {
+export function agentRecordRoute(services: AgentRecordServices): PaidRoute {
   return {
     method: 'GET',
     path: '/v1/x402/agent-record/:agentId',
@@ -49,19 +49,19 @@ export function agentRecordRoute(rooms: AgentRecordRooms): PaidRoute {
     },
     async prepare({ params }) {
       const agentId = agentParameter(params);
-      if (!(await rooms.history.knows(agentId))) throw notFound();
-      const { verifyUrl } = rooms;
+      if (!(await services.history.knows(agentId))) throw notFound();
+      const { verifyUrl } = services;
       return (paid) =>
         attestSummary(paid, { kind: 'agent_record', sourceId: SOURCE, verifyUrl }, async () => {
-          const observedAt = timestampOf(rooms.now());
-          return { members: await findOut(rooms, agentId, observedAt), claims: { agentId, observedAt } };
+          const observedAt = timestampOf(services.now());
+          return { members: await findOut(services, agentId, observedAt), claims: { agentId, observedAt } };
         });
     },
   };
 }
 
 async function findOut(
-  { agents, history, baseUrl }: AgentRecordRooms,
+  { agents, history, baseUrl }: AgentRecordServices,
   agentId: string,
   asOf: Timestamp,
 ): Promise<JsonObject> {

@@ -23,7 +23,7 @@ import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 
-export interface InferenceRooms {
+export interface InferenceServices {
   readonly verifyUrl: VerifyUrl;
   readonly inference: Pick<Inference, 'complete' | 'requireReady' | 'label'>;
 }
@@ -39,7 +39,7 @@ const validate = validator(AttestedInferenceRequestShape);
  * `POST /v1/x402/attested-inference` (SPEC §4.1, DOMAIN §3.3): a chat completion, and a record that binds prompt,
  * response, model and parameters.
  */
-export function attestedInferenceRoute({ inference, verifyUrl }: InferenceRooms): PaidRoute {
+export function attestedInferenceRoute({ inference, verifyUrl }: InferenceServices): PaidRoute {
   return {
     method: 'POST',
     path: '/v1/x402/attested-inference',

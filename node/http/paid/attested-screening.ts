@@ -20,7 +20,7 @@ import { validator } from '../validation.ts';
 import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary, type Summary } from './attested-summary.ts';
 
-export interface ScreeningRooms {
+export interface ScreeningServices {
   readonly verifyUrl: VerifyUrl;
   readonly searches: Pick<ListSearches, 'ready' | 'requireLists'>;
   readonly now: () => number;
@@ -31,7 +31,7 @@ const SOURCE = 'meridian/screening';
 const validate = validator(ScreeningRequestShape);
 
 /** `POST /v1/x402/attested-screening` (SPEC §4.1, DOMAIN §3.3): a name held against the sanctions lists, attested. */
-export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
+export function screeningRoute(services: ScreeningServices): PaidRoute {
   return {
     method: 'POST',
     path: '/v1/x402/attested-screening',
@@ -53,19 +53,19 @@ export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
       answer: { shape: ScreeningAnswerShape, example: SCREENING_EXAMPLE.answer },
       problems: ['list-unavailable', 'queue-full'],
     },
-    requireReady: () => rooms.searches.requireLists(),
+    requireReady: () => services.searches.requireLists(),
     prepare(_call, body) {
       const request = validate(body);
       requireName(request);
-      const { verifyUrl } = rooms;
+      const { verifyUrl } = services;
       return (paid) =>
-        attestSummary(paid, { kind: 'screening', sourceId: SOURCE, verifyUrl }, (salt) => screen(rooms, request, salt));
+        attestSummary(paid, { kind: 'screening', sourceId: SOURCE, verifyUrl }, (salt) => screen(services, request, salt));
     },
   };
 }
 
 async function screen(
-  { searches, now }: ScreeningRooms,
+  { searches, now }: ScreeningServices,
   { name, queryId }: ScreeningRequest,
   salt: Uint8Array,
 ): Promise<Summary> {

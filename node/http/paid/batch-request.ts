@@ -5,7 +5,7 @@ import {
   MAX_BATCH_XL,
 } from '../../../protocol/api/paid-attest-batch.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
-import { Slices } from '../../turns.ts';
+import { TimeSlices } from '../../time-slices.ts';
 import { BatchWarnings } from '../batch-warnings.ts';
 import { itemError, itemProblem } from '../item-error.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -38,7 +38,7 @@ export async function batchOf(body: JsonObject): Promise<Batch> {
   const recordIds: (string | null)[] = [];
   const warnings = new BatchWarnings(RECORDS);
   const places = new Map<string, number>();
-  await new Slices().each(records, (value, index) => {
+  await new TimeSlices().each(records, (value, index) => {
     const { request, draft, warned } = atPlace(index, () => recordOf(agentId, value));
     const { recordId } = request;
     const earlier = recordId === undefined ? undefined : places.get(recordId);

@@ -12,14 +12,14 @@ import { type BatchService, SERVICES } from '../../../protocol/payments/prices.t
 import { payloadHandle } from '../../attestation/payload-handle.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
-import { Slices } from '../../turns.ts';
+import { TimeSlices } from '../../time-slices.ts';
 import type { BodyLimits } from '../body.ts';
 import type { PaidCall, PaidRoute } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { type Batch, batchOf, RECORDS } from './batch-request.ts';
 import { ownedDraft, type SaltedDraft } from './paid-decision.ts';
 
-export interface BatchRooms {
+export interface BatchServices {
   readonly verifyUrl: VerifyUrl;
 }
 
@@ -40,7 +40,7 @@ const BATCH_DEADLINE_MS = 60_000;
 const MEBIBYTE = 1 << 20;
 
 /** `POST /v1/x402/tiered-attest-batch` and `…-xl` (SPEC §4.1): many decisions, all or none. */
-export function batchRoute(rooms: BatchRooms, service: BatchService): PaidRoute {
+export function batchRoute(services: BatchServices, service: BatchService): PaidRoute {
   const { path, usd } = SERVICES[service];
   const maxItems = MAX_RECORDS[service];
   return {
@@ -67,7 +67,7 @@ export function batchRoute(rooms: BatchRooms, service: BatchService): PaidRoute 
       return async (paid) => {
         const drafts = await draftsOf(paid, batch);
         const records = await paid.recording.prepare(drafts);
-        return { body: answerOf(rooms, batch, drafts, records), blanks: BATCH_BLANKS };
+        return { body: answerOf(services, batch, drafts, records), blanks: BATCH_BLANKS };
       };
     },
   };
@@ -80,12 +80,12 @@ function bodyLimits(maxItems: number): BodyLimits {
 
 async function draftsOf(paid: PaidCall, batch: Batch): Promise<readonly SaltedDraft[]> {
   const drafts: SaltedDraft[] = [];
-  await new Slices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
+  await new TimeSlices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
   return drafts;
 }
 
 function answerOf(
-  { verifyUrl }: BatchRooms,
+  { verifyUrl }: BatchServices,
   { agentId, recordIds, warnings }: Batch,
   drafts: readonly SaltedDraft[],
   records: readonly PreparedRecord[],

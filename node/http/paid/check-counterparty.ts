@@ -15,7 +15,7 @@ import { addressParameter } from './address-parameter.ts';
 import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary, type Summary } from './attested-summary.ts';
 
-export interface CounterpartyRooms {
+export interface CounterpartyServices {
   readonly verifyUrl: VerifyUrl;
   readonly searches: Pick<ListSearches, 'ready' | 'requireLists'>;
   /** Null where the node has no chain to read: every profile has gaps then, and says so. */
@@ -26,7 +26,7 @@ export interface CounterpartyRooms {
 const SOURCE = 'meridian/counterparty';
 
 /** `GET /v1/x402/check-counterparty/:address` (SPEC §4.1, DOMAIN §3.3): lists and chain about an address, attested. */
-export function counterpartyRoute(rooms: CounterpartyRooms): PaidRoute {
+export function counterpartyRoute(services: CounterpartyServices): PaidRoute {
   return {
     method: 'GET',
     path: '/v1/x402/check-counterparty/:address',
@@ -58,20 +58,20 @@ export function counterpartyRoute(rooms: CounterpartyRooms): PaidRoute {
     checkPath({ params }) {
       addressParameter(params);
     },
-    requireReady: () => rooms.searches.requireLists(),
+    requireReady: () => services.searches.requireLists(),
     prepare({ params }) {
       const address = addressParameter(params);
-      const { verifyUrl } = rooms;
+      const { verifyUrl } = services;
       return (paid) =>
         attestSummary(paid, { kind: 'counterparty_check', sourceId: SOURCE, verifyUrl }, (salt) =>
-          check(rooms, address, salt),
+          check(services, address, salt),
         );
     },
   };
 }
 
 async function check(
-  { searches, chain, now }: CounterpartyRooms,
+  { searches, chain, now }: CounterpartyServices,
   address: WalletAddress,
   salt: Uint8Array,
 ): Promise<Summary> {

@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import { type Fact, FACTS } from '../../../protocol/statement/vocabulary.ts';
-import type { FactBook, FactSnapshot } from '../../facts/fact-book.ts';
+import type { FactCache, FactSnapshot } from '../../facts/fact-cache.ts';
 import { attestableFact } from '../../facts/fact-draft.ts';
 import { FactError } from '../../facts/fact-error.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
@@ -19,8 +19,8 @@ import { Problem } from '../problem.ts';
 import type { FreeRoute, PaidCall, PaidRoute, Route } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 
-export interface FactRooms {
-  readonly facts: Pick<FactBook, 'snapshot' | 'catalogue' | 'network'>;
+export interface FactServices {
+  readonly facts: Pick<FactCache, 'snapshot' | 'catalogue' | 'network'>;
   readonly verifyUrl: VerifyUrl;
 }
 
@@ -34,11 +34,11 @@ const DESCRIPTION =
   'what it says is witnessed, not proved.';
 
 /** The facts about the ledger (SPEC §4.1): a free menu, all of them at once, and one by one, in an order for matching. */
-export function factRoutes(rooms: FactRooms): readonly Route[] {
-  return [menuRoute(rooms), allFactsRoute(rooms), factRoute(rooms)];
+export function factRoutes(services: FactServices): readonly Route[] {
+  return [menuRoute(services), allFactsRoute(services), factRoute(services)];
 }
 
-function menuRoute({ facts }: FactRooms): FreeRoute {
+function menuRoute({ facts }: FactServices): FreeRoute {
   return {
     method: 'GET',
     path: '/v1/x402/hedera-facts',
@@ -54,7 +54,7 @@ function menuRoute({ facts }: FactRooms): FreeRoute {
   };
 }
 
-function factRoute(rooms: FactRooms): PaidRoute {
+function factRoute(services: FactServices): PaidRoute {
   return {
     method: 'GET',
     path: '/v1/x402/hedera-facts/:fact',
@@ -75,11 +75,11 @@ function factRoute(rooms: FactRooms): PaidRoute {
     prepare({ params }) {
       const fact = requireFact(params.fact);
       return async (paid) => {
-        const [attested] = await attestFacts(rooms, paid, [fact]);
+        const [attested] = await attestFacts(services, paid, [fact]);
         if (attested === undefined) throw new RangeError('a fact without a record');
         const { told, record } = attested;
         return {
-          body: { success: true, ...told, attestation: attestationTail(record, rooms.verifyUrl) },
+          body: { success: true, ...told, attestation: attestationTail(record, services.verifyUrl) },
           blanks: ATTESTATION_BLANKS,
         };
       };
@@ -87,7 +87,7 @@ function factRoute(rooms: FactRooms): PaidRoute {
   };
 }
 
-function allFactsRoute(rooms: FactRooms): PaidRoute {
+function allFactsRoute(services: FactServices): PaidRoute {
   return {
     method: 'GET',
     path: '/v1/x402/hedera-facts/all',
@@ -100,7 +100,7 @@ function allFactsRoute(rooms: FactRooms): PaidRoute {
       problems: ['dependency-unavailable'],
     },
     prepare: () => async (paid) => {
-      const attested = await attestFacts(rooms, paid, FACTS);
+      const attested = await attestFacts(services, paid, FACTS);
       const [first] = attested;
       if (first === undefined) throw new RangeError('facts without a record');
       const facts: Record<string, JsonObject> = {};
@@ -109,7 +109,7 @@ function allFactsRoute(rooms: FactRooms): PaidRoute {
         facts[fact] = { ...told, attestationId: record.id };
         attestationIds[fact] = record.id;
       }
-      const attestation = attestationTail(first.record, rooms.verifyUrl);
+      const attestation = attestationTail(first.record, services.verifyUrl);
       return { body: { success: true, facts, attestationIds, attestation }, blanks: ATTESTATION_BLANKS };
     },
   };
@@ -124,7 +124,7 @@ interface AttestedFact {
 
 /** One record a fact, in their order. */
 async function attestFacts(
-  { facts }: FactRooms,
+  { facts }: FactServices,
   { account, recording }: PaidCall,
   names: readonly Fact[],
 ): Promise<readonly AttestedFact[]> {
@@ -137,7 +137,7 @@ async function attestFacts(
   });
 }
 
-async function readFact(facts: FactRooms['facts'], name: Fact): Promise<FactSnapshot> {
+async function readFact(facts: FactServices['facts'], name: Fact): Promise<FactSnapshot> {
   try {
     return await facts.snapshot(name);
   } catch (error) {
@@ -156,7 +156,7 @@ function requireFact(name = ''): Fact {
   return fact;
 }
 
-function menuOf({ catalogue, network }: FactRooms['facts']): FactsMenu {
+function menuOf({ catalogue, network }: FactServices['facts']): FactsMenu {
   const { usd: priceUsd, path } = SERVICES['hedera-fact'];
   const bundle = SERVICES['hedera-facts-all'];
   return {

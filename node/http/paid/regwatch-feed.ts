@@ -17,7 +17,7 @@ import type { PaidRoute } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { readRegwatchQuery, type RegwatchQuery, writeRegwatchCursor } from './regwatch-query.ts';
 
-export interface RegwatchFeedRooms {
+export interface RegwatchFeedServices {
   readonly regFeed: Pick<RegFeed, 'page'>;
   readonly config: { readonly id: NodeId };
   readonly now: () => number;
@@ -30,7 +30,7 @@ const EXAMPLE_CURSOR = 'WyIzZjg3OWM2YTRkZTExMGIyIl0';
 const { since, until, jurisdiction, framework, status, limit: LIMIT, cursor } = RegwatchQueryShape.properties;
 
 /** `GET /v1/x402/regwatch-feed` (DOMAIN §3.3): one page of the items that this node has ingested, the newest first. */
-export function regwatchFeedRoute(rooms: RegwatchFeedRooms): PaidRoute {
+export function regwatchFeedRoute(services: RegwatchFeedServices): PaidRoute {
   return {
     method: 'GET',
     path: '/v1/x402/regwatch-feed',
@@ -71,13 +71,13 @@ export function regwatchFeedRoute(rooms: RegwatchFeedRooms): PaidRoute {
       problems: ['invalid-field', 'time-order'],
     },
     prepare({ query }) {
-      const asked = readRegwatchQuery(query, rooms.config.id, rooms.now());
+      const asked = readRegwatchQuery(query, services.config.id, services.now());
       return async ({ account, recording }) => {
-        const page = await pageOf(rooms, asked);
+        const page = await pageOf(services, asked);
         if (page.count === 0 && page.nextCursor !== null) return { body: { success: true, ...page }, charged: false };
         const record = await recording.prepareOne(pageDraft(account, asked, page));
         return {
-          body: { success: true, ...page, attestation: attestationTail(record, rooms.verifyUrl) },
+          body: { success: true, ...page, attestation: attestationTail(record, services.verifyUrl) },
           blanks: ATTESTATION_BLANKS,
         };
       };
@@ -86,7 +86,7 @@ export function regwatchFeedRoute(rooms: RegwatchFeedRooms): PaidRoute {
 }
 
 async function pageOf(
-  { regFeed, now }: RegwatchFeedRooms,
+  { regFeed, now }: RegwatchFeedServices,
   { filter, limit, place, binding }: RegwatchQuery,
 ): Promise<RegwatchPage> {
   const { items: found, next } = await regFeed.page(filter, limit, place);

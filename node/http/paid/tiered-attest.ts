@@ -19,7 +19,7 @@ import { unknownMembers, validator } from '../validation.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { ownedDraft, paidDecisionDraft, type SaltedDraft } from './paid-decision.ts';
 
-export interface PaidTieredAttestRooms {
+export interface PaidTieredAttestServices {
   readonly verifyUrl: VerifyUrl;
   readonly agents: Pick<Agents, 'find'>;
   readonly agentSigning: Pick<AgentSigning, 'record'>;
@@ -32,7 +32,7 @@ const validate = validator(PaidTieredAttestRequestShape, { model_ref: 'model-bin
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(PaidTieredAttestRequestShape.properties));
 
 /** `POST /v1/x402/tiered-attest` (SPEC §4.1): one decision as a leaf, in the name of whoever pays. */
-export function paidTieredAttestRoute(rooms: PaidTieredAttestRooms): PaidRoute {
+export function paidTieredAttestRoute(services: PaidTieredAttestServices): PaidRoute {
   return {
     method: 'POST',
     path: '/v1/x402/tiered-attest',
@@ -59,8 +59,8 @@ export function paidTieredAttestRoute(rooms: PaidTieredAttestRooms): PaidRoute {
       requireSmallData(draft.decision.data);
       const warnings = [...additionalWarnings(additional), ...tieredWarnings(request)];
       return async (paid) => {
-        const { record, salt } = await prepareRecord(rooms, paid, request.agentId, ownedDraft(draft, paid));
-        const attestation = attestationTail(record, rooms.verifyUrl);
+        const { record, salt } = await prepareRecord(services, paid, request.agentId, ownedDraft(draft, paid));
+        const attestation = attestationTail(record, services.verifyUrl);
         return {
           body: {
             success: true,
@@ -84,7 +84,7 @@ export function paidTieredAttestRoute(rooms: PaidTieredAttestRooms): PaidRoute {
 
 /** Signed by its agent where the payer's own account holds it, by its key that is in force now. */
 async function prepareRecord(
-  { agents, agentSigning }: PaidTieredAttestRooms,
+  { agents, agentSigning }: PaidTieredAttestServices,
   { recording, caller }: PaidCall,
   agentId: string,
   draft: SaltedDraft,

@@ -10,7 +10,7 @@ import { recordNotFound } from '../routes/record-parameter.ts';
 import { validator } from '../validation.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 
-export interface AuditRooms {
+export interface AuditServices {
   readonly auditor: Pick<Auditor, 'find' | 'audit'>;
   readonly verifyUrl: VerifyUrl;
 }
@@ -18,7 +18,7 @@ export interface AuditRooms {
 const checkRequest = validator(VerifyAuditRequestShape);
 
 /** `POST /v1/x402/verify-audit` (SPEC §4.1): of any record, by anyone. */
-export function verifyAuditRoute({ auditor, verifyUrl }: AuditRooms): PaidRoute {
+export function verifyAuditRoute({ auditor, verifyUrl }: AuditServices): PaidRoute {
   return {
     method: 'POST',
     path: '/v1/x402/verify-audit',

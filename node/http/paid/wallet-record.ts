@@ -14,7 +14,7 @@ import { addressParameter } from './address-parameter.ts';
 import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary } from './attested-summary.ts';
 
-export interface WalletRecordRooms {
+export interface WalletRecordServices {
   readonly verifyUrl: VerifyUrl;
   readonly settlements: Pick<SettlementLedger, 'standingOf'>;
   readonly now: () => number;
@@ -23,7 +23,7 @@ export interface WalletRecordRooms {
 const SOURCE = 'meridian/wallet-record';
 
 /** `GET /v1/x402/wallet-record/:address` (SPEC §4.1): what a wallet has paid here, attested. */
-export function walletRecordRoute({ settlements, now, verifyUrl }: WalletRecordRooms): PaidRoute {
+export function walletRecordRoute({ settlements, now, verifyUrl }: WalletRecordServices): PaidRoute {
   return {
     method: 'GET',
     path: '/v1/x402/wallet-record/:address',

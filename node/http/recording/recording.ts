@@ -61,11 +61,11 @@ export interface Recorded<Request = unknown> {
   readonly record: AttestationRecord;
   readonly kept: JsonObject;
   readonly caller: Caller;
-  readonly envelope: Envelope;
+  readonly envelope: AcceptedAnswer;
 }
 
 /** What every accepted request is answered with (DOMAIN §3). */
-export interface Envelope extends JsonObject {
+export interface AcceptedAnswer extends JsonObject {
   success: true;
   attestationId: RecordId;
   status: 'pending' | 'buffered';
@@ -186,7 +186,7 @@ function keptWarnings({ warnings }: JsonObject): string[] {
   return Array.isArray(warnings) ? warnings.filter((text) => typeof text === 'string') : [];
 }
 
-function envelopeOf({ topic, verifyUrl }: Recorder, record: AttestationRecord, warnings: string[]): Envelope {
+function envelopeOf({ topic, verifyUrl }: Recorder, record: AttestationRecord, warnings: string[]): AcceptedAnswer {
   return {
     success: true,
     attestationId: record.id,

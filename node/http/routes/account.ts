@@ -7,9 +7,9 @@ import { type AddressOf, requireHome } from '../home-only.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
-export interface AccountRouteRooms {
+export interface AccountRouteServices {
   readonly store: Reads;
-  readonly accounts: Pick<Accounts, 'book' | 'nodes'>;
+  readonly accounts: Pick<Accounts, 'accountStore' | 'nodes'>;
   readonly addressOf: AddressOf;
 }
 
@@ -18,11 +18,11 @@ const MAX_BYTES = 8 << 10;
 const validate = validator(ChangeAccountRequestShape);
 
 /** `/v1/account` (TRUST §5): where an account lives, and at which nodes its keys work. */
-export function accountRoutes(rooms: AccountRouteRooms): readonly KeyRoute[] {
-  return [readRoute(rooms), changeRoute(rooms)];
+export function accountRoutes(services: AccountRouteServices): readonly KeyRoute[] {
+  return [readRoute(services), changeRoute(services)];
 }
 
-function readRoute({ store, accounts }: AccountRouteRooms): KeyRoute {
+function readRoute({ store, accounts }: AccountRouteServices): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/account',
@@ -36,12 +36,12 @@ function readRoute({ store, accounts }: AccountRouteRooms): KeyRoute {
       problems: [],
     },
     async answer(_call, { account }) {
-      return { body: { success: true, account: await accountAnswer(store, accounts.book, account) } };
+      return { body: { success: true, account: await accountAnswer(store, accounts.accountStore, account) } };
     },
   };
 }
 
-function changeRoute({ store, accounts, addressOf }: AccountRouteRooms): KeyRoute {
+function changeRoute({ store, accounts, addressOf }: AccountRouteServices): KeyRoute {
   return {
     method: 'PUT',
     path: '/v1/account',
@@ -63,7 +63,7 @@ function changeRoute({ store, accounts, addressOf }: AccountRouteRooms): KeyRout
       const { account: { id }, key } = caller;
       const { nodes } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
       const account = await accounts.nodes.set(id, nodes, { key: key.id });
-      return { body: { success: true, account: await accountAnswer(store, accounts.book, account) } };
+      return { body: { success: true, account: await accountAnswer(store, accounts.accountStore, account) } };
     },
   };
 }

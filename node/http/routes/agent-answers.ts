@@ -6,7 +6,7 @@ import type { Agents } from '../../agents/agents.ts';
 import type { Recorder } from '../recording/recorder.ts';
 
 /** What the endpoints around agents need. */
-export interface AgentRouteRooms {
+export interface AgentRouteServices {
   readonly recorder: Recorder;
   readonly agents: Agents;
   /** Public address of the node, without a slash at its end. */

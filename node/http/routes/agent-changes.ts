@@ -13,7 +13,7 @@ import { fieldError, Problem } from '../problem.ts';
 import { givenMembers, payloadText } from '../../attestation/payload-text.ts';
 import { type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
-import { type AgentRouteRooms, identityOf, keyMembers } from './agent-answers.ts';
+import { type AgentRouteServices, identityOf, keyMembers } from './agent-answers.ts';
 import { AGENT_PARAMETER, agentParameter, ownKey, requireAgentReach } from './agent-request.ts';
 
 interface RotationRequest {
@@ -23,7 +23,7 @@ interface RotationRequest {
 }
 
 /** `POST /v1/agents/:agentId/rotate`: puts another key into force. The DID stays, and the key before in its document. */
-export function rotateAgentRoute({ recorder, agents, baseUrl }: AgentRouteRooms): KeyRoute {
+export function rotateAgentRoute({ recorder, agents, baseUrl }: AgentRouteServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/agents/:agentId/rotate',
     scope: 'governance:write',
@@ -68,7 +68,7 @@ export function rotateAgentRoute({ recorder, agents, baseUrl }: AgentRouteRooms)
 }
 
 /** `POST /v1/agents/:agentId/deactivate`: nothing is signed for the agent any more, ever. */
-export function deactivateAgentRoute({ recorder, agents, baseUrl }: AgentRouteRooms): KeyRoute {
+export function deactivateAgentRoute({ recorder, agents, baseUrl }: AgentRouteServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/agents/:agentId/deactivate',
     scope: 'governance:write',

@@ -5,7 +5,7 @@ import { type AgentAnswer, AgentAnswerShape, DidDocumentShape } from '../../../p
 import { objectId } from '../../../protocol/object-ids.ts';
 import { Problem } from '../problem.ts';
 import type { FreeRoute, KeyRoute } from '../route.ts';
-import { type AgentRouteRooms, ALGORITHM, KEY_ENCODING } from './agent-answers.ts';
+import { type AgentRouteServices, ALGORITHM, KEY_ENCODING } from './agent-answers.ts';
 import { AGENT_PARAMETER, agentParameter, requireAgentReach } from './agent-request.ts';
 
 const DID_TYPE = 'application/did+json';
@@ -13,7 +13,7 @@ const DID_TYPE = 'application/did+json';
 const DOCUMENT_AGE_SECONDS = 60;
 
 /** `GET /v1/agents/:agentId`: what the account registered, and every key that the agent has had. */
-export function agentRoute({ agents, baseUrl }: AgentRouteRooms): KeyRoute {
+export function agentRoute({ agents, baseUrl }: AgentRouteServices): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/agents/:agentId',
@@ -60,7 +60,7 @@ export function agentRoute({ agents, baseUrl }: AgentRouteRooms): KeyRoute {
 }
 
 /** `GET /agents/:agentId/did.json`: what the agent's `did:web` resolves to, for anyone. */
-export function didDocumentRoute({ agents, baseUrl }: AgentRouteRooms): FreeRoute {
+export function didDocumentRoute({ agents, baseUrl }: AgentRouteServices): FreeRoute {
   return {
     method: 'GET',
     path: '/agents/:agentId/did.json',

@@ -4,24 +4,24 @@ import { givenMembers, payloadText } from '../../attestation/payload-text.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallMetadata } from '../recording/sizes.ts';
 import type { KeyRoute, Route } from '../route.ts';
-import { type AgentRouteRooms, identityOf, keyMembers } from './agent-answers.ts';
+import { type AgentRouteServices, identityOf, keyMembers } from './agent-answers.ts';
 import { deactivateAgentRoute, rotateAgentRoute } from './agent-changes.ts';
 import { agentRoute, didDocumentRoute } from './agent-document.ts';
 import { ownKey, requireAgentReach } from './agent-request.ts';
 
 /** The registry of agents (SPEC §1.7, §2.6, DOMAIN §3.2). */
-export function agentRoutes(rooms: AgentRouteRooms): readonly Route[] {
+export function agentRoutes(services: AgentRouteServices): readonly Route[] {
   return [
-    registerAgentRoute(rooms),
-    agentRoute(rooms),
-    rotateAgentRoute(rooms),
-    deactivateAgentRoute(rooms),
-    didDocumentRoute(rooms),
+    registerAgentRoute(services),
+    agentRoute(services),
+    rotateAgentRoute(services),
+    deactivateAgentRoute(services),
+    didDocumentRoute(services),
   ];
 }
 
 /** `POST /v1/agents/register`: gives an agent a DID and an ML-DSA-65 key, made here or brought along. */
-function registerAgentRoute({ recorder, agents, baseUrl }: AgentRouteRooms): KeyRoute {
+function registerAgentRoute({ recorder, agents, baseUrl }: AgentRouteServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/agents/register',
     scope: 'governance:write',

@@ -9,11 +9,11 @@ import { readTime, requirePast } from '../recording/asserted-times.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import type { KeyRoute } from '../route.ts';
-import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
+import { type DecisionServices, LINK_PROBLEMS, submitDecision } from './decisions.ts';
 
 /** `POST /v1/attest` (SPEC §2.1, DOMAIN §3.2): one decision, answered once it is signed and on the disk. */
-export function attestRoute(rooms: DecisionRooms): KeyRoute {
-  return recordingRoute(rooms.recorder, {
+export function attestRoute(services: DecisionServices): KeyRoute {
+  return recordingRoute(services.recorder, {
     path: '/v1/attest',
     scope: 'attest:write',
     shape: AttestRequestShape,
@@ -36,13 +36,13 @@ export function attestRoute(rooms: DecisionRooms): KeyRoute {
       const { request, caller } = work;
       const { clientTimestamp } = request;
       if (clientTimestamp !== undefined) {
-        requirePast('clientTimestamp', readTime('clientTimestamp', clientTimestamp), rooms.now());
+        requirePast('clientTimestamp', readTime('clientTimestamp', clientTimestamp), services.now());
       }
       checkAnchorMode(request.anchorMode, caller.account);
       const draft = attestDraft(caller.account.id, work);
       requireSmallData(draft.decision.data);
-      const record = await submitDecision(rooms, work, draft, submit);
-      if (request.anchorMode === 'direct') void rooms.sealNow();
+      const record = await submitDecision(services, work, draft, submit);
+      if (request.anchorMode === 'direct') void services.sealNow();
       return record;
     },
     answer: ({ record, envelope, caller }) => ({

@@ -22,7 +22,7 @@ import { queryReader } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-interface AttestationsRooms extends BatchStatusSources {
+interface AttestationsServices extends BatchStatusSources {
   readonly lists: RecordLists;
   readonly now: () => number;
 }
@@ -38,7 +38,7 @@ const {
 const SOURCE_KEY = /^[0-9a-f]{32}$/;
 
 /** `GET /v1/attestations`: the records of the caller's account on this node. */
-export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
+export function attestationsRoute(services: AttestationsServices): KeyRoute {
   const readQuery = queryReader(AttestationsQueryShape);
   return {
     method: 'GET',
@@ -71,14 +71,14 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
       const { sourceId, kind, cursor, limit = DEFAULT_ATTESTATIONS_PAGE, ...times } = readQuery(query);
       requireReach(caller, sourceId);
       const place = cursor === undefined ? undefined : placeOf(cursor);
-      const listedFrom = proofWindowOpensAt(caller.account.tier, rooms.now());
+      const listedFrom = proofWindowOpensAt(caller.account.tier, services.now());
       const period = shownOf(seenBy(caller, readPeriod(times)), listedFrom);
       const sources = sourceId === undefined ? caller.key.sources : [sourceId];
       const filter = { account: caller.account.id, sources, kind, ...period };
-      const { records, unreadable, next } = await rooms.lists.page(filter, place, limit);
+      const { records, unreadable, next } = await services.lists.page(filter, place, limit);
       const body: AttestationsAnswer = {
         success: true,
-        items: await itemsOf(rooms, records),
+        items: await itemsOf(services, records),
         unreadable: unreadable.map((at) => ({ sourceId: nameOf(at, caller, sourceId), sourceSeq: at.sourceSeq })),
         listedFrom: listedFrom === null ? null : timestampOf(listedFrom),
         nextCursor: next === null ? null : writeCursor([next.source, next.sourceSeq]),
@@ -104,11 +104,11 @@ function shownOf({ from, to }: Period, listedFrom: number | null): Period {
 }
 
 async function itemsOf(
-  rooms: AttestationsRooms,
+  services: AttestationsServices,
   records: readonly AttestationRecord[],
 ): Promise<AttestationsAnswer['items']> {
-  const statuses = new BatchStatuses(rooms);
-  const seeds = await readSeeds(rooms.store, records);
+  const statuses = new BatchStatuses(services);
+  const seeds = await readSeeds(services.store, records);
   const items: AttestationsAnswer['items'] = [];
   for (const [index, record] of records.entries()) {
     items.push({

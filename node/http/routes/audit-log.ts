@@ -107,7 +107,7 @@ export function auditExportRoute(store: Store): KeyRoute {
       const account = accountOf(caller);
       const { format: asked = 'jsonl', ...times } = readQuery(query);
       const period = periodOf(times);
-      const release = takeTurn(reading, account);
+      const release = enterExport(reading, account);
       try {
         const pieces = await exportAuditLog(store, account, asked, period);
         const body = Readable.from(pieces).once('close', release);
@@ -163,7 +163,7 @@ function invalid(field: string, code: string, message: string): Problem {
 }
 
 /** Counts one more reader of an account; the returned function lets go of it. Throws `Problem` 429. */
-function takeTurn(reading: Map<string, number>, account: string): () => void {
+function enterExport(reading: Map<string, number>, account: string): () => void {
   const now = reading.get(account) ?? 0;
   if (now >= EXPORTS_AT_ONCE) {
     const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };

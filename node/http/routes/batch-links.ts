@@ -1,11 +1,11 @@
 import type { Caller } from '../../accounts/caller.ts';
-import { addressed, type DecisionSubjectRooms } from '../../compliance/decision-subject.ts';
-import { Slices } from '../../turns.ts';
+import { addressed, type DecisionSubjectServices } from '../../compliance/decision-subject.ts';
+import { TimeSlices } from '../../time-slices.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { NamingDecision, DecisionBatch } from '../recording/decision-batch.ts';
-import { type DecisionRooms, requireWholeAgent } from './decisions.ts';
+import { type DecisionServices, requireWholeAgent } from './decisions.ts';
 
-type LinkRooms = Pick<DecisionRooms, 'agents' | 'records' | 'sessions' | 'subjects'>;
+type LinkServices = Pick<DecisionServices, 'agents' | 'records' | 'sessions' | 'subjects'>;
 
 /** Decisions that name the same agent or session. */
 interface Named {
@@ -25,28 +25,28 @@ export const MAX_INCIDENTS = 32;
  * before all sessions in order, so that calls that hold several never wait for each other in a circle.
  */
 export async function withLinks<Result>(
-  rooms: LinkRooms,
+  services: LinkServices,
   caller: Caller,
   batch: DecisionBatch,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const linked = batch.naming;
   if (linked.length === 0) return work();
-  await address(rooms, caller, batch, linked);
+  await address(services, caller, batch, linked);
   const agents = namedBy(batch.naming, ({ request }) => request.agentId);
-  return holdingEach(batch, agents, holdAgent(rooms, caller, batch), () => {
+  return holdingEach(batch, agents, holdAgent(services, caller, batch), () => {
     const sessions = namedBy(batch.naming, ({ request }) => request.sessionId);
-    return holdingEach(batch, sessions, holdSession(rooms, caller), work);
+    return holdingEach(batch, sessions, holdSession(services, caller), work);
   });
 }
 
 async function address(
-  rooms: LinkRooms,
+  services: LinkServices,
   caller: Caller,
   batch: DecisionBatch,
   linked: readonly NamingDecision[],
 ): Promise<void> {
-  const subject = { subjects: rooms.subjects, records: incidentsOnce(rooms.records) };
+  const subject = { subjects: services.subjects, records: incidentsOnce(services.records) };
   for (const decision of linked) {
     try {
       const { draft, warnings } = await addressed(subject, caller, decision.request, decision.draft);
@@ -60,7 +60,7 @@ async function address(
 }
 
 /** Looks for each incident once, and for no more than a few. */
-function incidentsOnce(records: DecisionSubjectRooms['records']): DecisionSubjectRooms['records'] {
+function incidentsOnce(records: DecisionSubjectServices['records']): DecisionSubjectServices['records'] {
   const seen = new Set<string>();
   const found = new Map<string, ReturnType<typeof records.findIncident>>();
   const required = new Map<string, ReturnType<typeof records.requireIncident>>();
@@ -119,10 +119,10 @@ async function holdingEach<Result>(
   }
 }
 
-function holdAgent<Result>({ agents }: LinkRooms, caller: Caller, batch: DecisionBatch): Hold<Result> {
+function holdAgent<Result>({ agents }: LinkServices, caller: Caller, batch: DecisionBatch): Hold<Result> {
   return ({ id, decisions }, inside) =>
     agents.signing(caller.account.id, id, async (sign) => {
-      const slices = new Slices();
+      const slices = new TimeSlices();
       for (const decision of decisions) {
         if (slices.isOver) await slices.rest();
         const { agentSalt: salt, agentSignature: signature } = decision.request;
@@ -136,7 +136,7 @@ function holdAgent<Result>({ agents }: LinkRooms, caller: Caller, batch: Decisio
     });
 }
 
-function holdSession<Result>({ sessions }: LinkRooms, caller: Caller): Hold<Result> {
+function holdSession<Result>({ sessions }: LinkServices, caller: Caller): Hold<Result> {
   return ({ id, decisions }, inside) =>
     sessions.within(caller, id, (start) => {
       for (const decision of decisions) {

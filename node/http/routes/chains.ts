@@ -17,14 +17,14 @@ import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 
-export interface ChainRouteRooms {
+export interface ChainRouteServices {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
 }
 
 /** `GET /v1/chains/:node`: the signed envelopes of a member's batches that this node holds. */
-export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
+export function chainRoute(services: ChainRouteServices): FreeRoute {
   const readQuery = queryReader(FromQueryShape);
   return {
     method: 'GET',
@@ -49,13 +49,13 @@ export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
     },
     async answer({ params, query }) {
       const { from = 1 } = readQuery(query);
-      const body = await pageOf(rooms, memberOf(rooms.keys, params.node ?? ''), from);
+      const body = await pageOf(services, memberOf(services.keys, params.node ?? ''), from);
       return { body, headers: ASKED_AGAIN };
     },
   };
 }
 
-async function pageOf({ store, chains }: ChainRouteRooms, node: NodeId, from: number): Promise<ChainAnswer> {
+async function pageOf({ store, chains }: ChainRouteServices, node: NodeId, from: number): Promise<ChainAnswer> {
   const head = chains.head(node).batch;
   const batches: ChainAnswer['batches'] = [];
   let characters = 0;

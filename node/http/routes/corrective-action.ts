@@ -15,7 +15,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { type RecordingRequest, recordingRoute, type Submit } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface CorrectiveActionRooms {
+export interface CorrectiveActionServices {
   readonly recorder: Recorder;
   readonly records: Pick<AccountRecords, 'requireIncident'>;
   readonly correctiveActions: Pick<CorrectiveActions, 'stepping'>;
@@ -26,8 +26,8 @@ type Work = RecordingRequest<Static<typeof CorrectiveActionRequestShape>>;
 const FIRST_STATUS = 'planned';
 
 /** `POST /v1/corrective-action` (SPEC §4.2 rule 4, DOMAIN §3.2): a new action, or the next step of one. */
-export function correctiveActionRoute(rooms: CorrectiveActionRooms): KeyRoute {
-  return recordingRoute(rooms.recorder, {
+export function correctiveActionRoute(services: CorrectiveActionServices): KeyRoute {
+  return recordingRoute(services.recorder, {
     path: '/v1/corrective-action',
     scope: 'governance:write',
     shape: CorrectiveActionRequestShape,
@@ -46,10 +46,10 @@ export function correctiveActionRoute(rooms: CorrectiveActionRooms): KeyRoute {
       const incident =
         incidentId === undefined
           ? undefined
-          : await rooms.records.requireIncident(work.caller, incidentId, 'incidentId');
+          : await services.records.requireIncident(work.caller, incidentId, 'incidentId');
       return correctiveActionId === undefined
         ? begin(work, incident, submit)
-        : step(rooms, work, correctiveActionId, incident, submit);
+        : step(services, work, correctiveActionId, incident, submit);
     },
     answer: ({ record: { id, links, claims }, envelope }) => ({
       ...envelope,
@@ -68,7 +68,7 @@ async function begin(work: Work, incident: AttestationRecord | undefined, submit
 }
 
 function step(
-  { correctiveActions }: CorrectiveActionRooms,
+  { correctiveActions }: CorrectiveActionServices,
   work: Work,
   correctiveActionId: string,
   incident: AttestationRecord | undefined,

@@ -2,7 +2,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { AgentSigning } from '../../agents/agent-signing.ts';
 import type { DecisionDraft } from '../../attestation/decision-drafts.ts';
-import { addressed, type DecisionSubject, type DecisionSubjectRooms } from '../../compliance/decision-subject.ts';
+import { addressed, type DecisionSubject, type DecisionSubjectServices } from '../../compliance/decision-subject.ts';
 import type { Sessions } from '../../compliance/sessions.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { fieldError, Problem, type ProblemCode } from '../problem.ts';
@@ -10,7 +10,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import type { RecordingRequest, Submit } from '../recording/recording.ts';
 
 /** What the endpoints that record decisions need. */
-export interface DecisionRooms extends DecisionSubjectRooms {
+export interface DecisionServices extends DecisionSubjectServices {
   readonly recorder: Recorder;
   readonly sessions: Pick<Sessions, 'within'>;
   readonly agents: Pick<AgentSigning, 'record' | 'signing'>;
@@ -42,17 +42,17 @@ interface Linked extends DecisionSubject {
  * names them. Throws `ComplianceError`.
  */
 export async function submitDecision(
-  rooms: DecisionRooms,
+  services: DecisionServices,
   { request, caller }: RecordingRequest<Linked>,
   bare: DecisionDraft,
   submit: Submit,
 ): Promise<AttestationRecord> {
-  const { draft, warnings } = await addressed(rooms, caller, request, bare);
+  const { draft, warnings } = await addressed(services, caller, request, bare);
   const keep = warnings.length === 0 ? {} : { warnings: [...warnings] };
   const { agentId, agentSalt: salt, agentSignature: signature, sessionId } = request;
-  const record = (linked: Draft) => withinSession(rooms, caller, sessionId, linked, (last) => submit(last, keep));
+  const record = (linked: Draft) => withinSession(services, caller, sessionId, linked, (last) => submit(last, keep));
   requireWholeAgent(request);
-  return agentId === undefined ? record(draft) : rooms.agents.record({ agentId, salt, signature }, draft, record);
+  return agentId === undefined ? record(draft) : services.agents.record({ agentId, salt, signature }, draft, record);
 }
 
 /** Throws `Problem` 400 where something of an agent comes without its id. */
@@ -63,7 +63,7 @@ export function requireWholeAgent({ agentId, agentSalt, agentSignature }: Omit<L
 }
 
 function withinSession(
-  { sessions }: DecisionRooms,
+  { sessions }: DecisionServices,
   caller: Caller,
   sessionId: string | undefined,
   draft: Draft,

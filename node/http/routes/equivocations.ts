@@ -15,7 +15,7 @@ import { NodeIdShape } from '../../../protocol/shapes.ts';
 import { equivocationTable } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
-import type { CheckpointBook } from '../../log/checkpoint-book.ts';
+import type { CheckpointStore } from '../../log/checkpoint-store.ts';
 import { shownFalse } from '../../log/contradiction.ts';
 import type { LogFollower } from '../../log/log-follower.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
@@ -25,8 +25,8 @@ import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 
-export interface EquivocationRooms extends ShownSources {
-  readonly checkpointBook: Pick<CheckpointBook, 'contradicted'>;
+export interface EquivocationServices extends ShownSources {
+  readonly checkpointStore: Pick<CheckpointStore, 'contradicted'>;
   readonly follower: Pick<LogFollower, 'contradictedBy'>;
   readonly keys: Pick<FederationKeys, 'rosters'>;
   readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
@@ -42,12 +42,12 @@ const PAGE_QUERY = {
 };
 
 /** What members did against the protocol, as far as this node saw it. */
-export function equivocationRoutes(rooms: EquivocationRooms): readonly FreeRoute[] {
-  return [equivocationsRoute(rooms), misdeedProofsRoute(rooms)];
+export function equivocationRoutes(services: EquivocationServices): readonly FreeRoute[] {
+  return [equivocationsRoute(services), misdeedProofsRoute(services)];
 }
 
 /** `GET /v1/equivocations`: the batch numbers that a node told two stories of. */
-function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
+function equivocationsRoute(services: EquivocationServices): FreeRoute {
   const readQuery = queryReader(EquivocationsQueryShape);
   return {
     method: 'GET',
@@ -67,13 +67,13 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
     },
     async answer({ query }) {
       const { cursor } = readQuery(query);
-      const { page, next } = await shownAfter(rooms, cursor === undefined ? null : placeOf(cursor), EQUIVOCATIONS_PAGE);
-      const contradicted = cursor === undefined ? shownFalse(rooms.checkpointBook, rooms.follower.contradictedBy) : [];
+      const { page, next } = await shownAfter(services, cursor === undefined ? null : placeOf(cursor), EQUIVOCATIONS_PAGE);
+      const contradicted = cursor === undefined ? shownFalse(services.checkpointStore, services.follower.contradictedBy) : [];
       const body: EquivocationsAnswer = {
         success: true,
         equivocations: [...page],
         falseCheckpoints: contradicted.map(({ signed }) => signed),
-        receiptsNotKept: cursor === undefined ? [...(await rooms.receiptsNotKept.all())] : [],
+        receiptsNotKept: cursor === undefined ? [...(await services.receiptsNotKept.all())] : [],
         nextCursor: next === null ? null : writeCursor([next.node, next.batch]),
       };
       return { body };
@@ -82,7 +82,7 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
 }
 
 /** `GET /v1/equivocations/:node`: the files that prove what a node did to whoever has the genesis roster. */
-function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
+function misdeedProofsRoute(services: EquivocationServices): FreeRoute {
   const readQuery = queryReader(EquivocationsQueryShape);
   return {
     method: 'GET',
@@ -101,11 +101,11 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
     },
     async answer({ params: { node = '' }, query }) {
       const { cursor } = readQuery(query);
-      const member = memberOf(rooms, node);
+      const member = memberOf(services, node);
       const after = cursor === undefined ? null : placeOf(cursor);
-      const { proofs, next } = await proofsAfter(rooms, member, after?.batch ?? 0);
-      const checkpoints = after === null ? await falseCheckpointsOf(rooms, member) : [];
-      const receipts = after === null ? await rooms.receiptsNotKept.proofsOf(member) : [];
+      const { proofs, next } = await proofsAfter(services, member, after?.batch ?? 0);
+      const checkpoints = after === null ? await falseCheckpointsOf(services, member) : [];
+      const receipts = after === null ? await services.receiptsNotKept.proofsOf(member) : [];
       const body: MisdeedProofsAnswer = {
         success: true,
         node: member,
@@ -119,7 +119,7 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
 
 /** Of the pairs after a number, those that can be proven; `next` is the number to go on after. */
 async function proofsAfter(
-  { store, misdeeds, equivocations }: EquivocationRooms,
+  { store, misdeeds, equivocations }: EquivocationServices,
   node: NodeId,
   after: number,
 ): Promise<{ readonly proofs: readonly MisdeedProof[]; readonly next: number | null }> {
@@ -133,14 +133,14 @@ async function proofsAfter(
   return { proofs, next: null };
 }
 
-async function falseCheckpointsOf(rooms: EquivocationRooms, node: NodeId): Promise<readonly MisdeedProof[]> {
-  const { misdeeds, checkpointBook, follower } = rooms;
-  const ofNode = shownFalse(checkpointBook, follower.contradictedBy).filter(({ checkpoint }) => checkpoint.node === node);
+async function falseCheckpointsOf(services: EquivocationServices, node: NodeId): Promise<readonly MisdeedProof[]> {
+  const { misdeeds, checkpointStore, follower } = services;
+  const ofNode = shownFalse(checkpointStore, follower.contradictedBy).filter(({ checkpoint }) => checkpoint.node === node);
   return Promise.all(ofNode.map((known) => misdeeds.falseCheckpoint(known)));
 }
 
 /** Throws `Problem` 400 or 404. */
-function memberOf({ keys }: EquivocationRooms, node: string): NodeId {
+function memberOf({ keys }: EquivocationServices, node: string): NodeId {
   if (!isNodeId(node)) throw invalid('node', 'is no node id');
   if (keys.rosters.member(node) !== undefined) return node;
   throw new Problem('member-not-found', `No roster of this federation names ${node}.`);

@@ -20,7 +20,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { type RecordingRequest, recordingRoute, requireReach, type Submit } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface ErasureRooms {
+export interface ErasureServices {
   readonly recorder: Recorder;
   readonly erasures: Pick<Erasures, 'targets' | 'alone' | 'requireUnlocked' | 'removals' | 'purge'>;
   readonly pseudonyms: Pick<Pseudonyms, 'subject'>;
@@ -33,8 +33,8 @@ type Work = RecordingRequest<Static<typeof ErasureRequestShape>>;
  * `POST /v1/erasures` (DOMAIN §6 item 7): destroys the keys of payloads; proofs, verification and evidence flags stay.
  * Answered once no file of the store holds the keys.
  */
-export function erasureRoute(rooms: ErasureRooms): KeyRoute {
-  return recordingRoute(rooms.recorder, {
+export function erasureRoute(services: ErasureServices): KeyRoute {
+  return recordingRoute(services.recorder, {
     path: '/v1/erasures',
     scope: 'erasure:execute',
     shape: ErasureRequestShape,
@@ -51,13 +51,13 @@ export function erasureRoute(rooms: ErasureRooms): KeyRoute {
     async record(work, submit) {
       const { caller, request } = work;
       const target = targetOf(request);
-      const { records, isComplete, field } = await rooms.erasures.targets(caller.account.id, target);
+      const { records, isComplete, field } = await services.erasures.targets(caller.account.id, target);
       for (const record of records) requireSeen(caller, record);
-      const record = await rooms.erasures.alone(records, async (split) => {
-        await rooms.erasures.requireUnlocked(split.present, field, rooms.now());
-        return eraseAll(rooms, work, split, isComplete, submit);
+      const record = await services.erasures.alone(records, async (split) => {
+        await services.erasures.requireUnlocked(split.present, field, services.now());
+        return eraseAll(services, work, split, isComplete, submit);
       });
-      await rooms.erasures.purge();
+      await services.erasures.purge();
       return record;
     },
     answer({ record, kept, envelope }) {
@@ -84,7 +84,7 @@ function requireSeen(caller: Caller, { sourceId, submittedAt }: AttestationRecor
 
 /** One record of erasure for every hundred payloads; the last, which may be of none, is what the request is answered with. */
 async function eraseAll(
-  { recorder, erasures, pseudonyms }: ErasureRooms,
+  { recorder, erasures, pseudonyms }: ErasureServices,
   work: Work,
   { present, gone }: ErasureSplit,
   complete: boolean,
@@ -109,7 +109,7 @@ async function eraseAll(
 }
 
 /** An erasure does not keep what it erases: its own payload has the person's pseudonym in place of the name. */
-function draftOf({ body, additional, caller }: Work, pseudonyms: ErasureRooms['pseudonyms']): Draft {
+function draftOf({ body, additional, caller }: Work, pseudonyms: ErasureServices['pseudonyms']): Draft {
   const account = caller.account.id;
   const { subjectRef } = body;
   const named =

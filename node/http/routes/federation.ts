@@ -47,7 +47,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           fingerprint: genesis,
           name: current.name,
           roster: { version: current.version, hash, quorum: current.quorum },
-          rosterContradiction: keys.book.contradiction === null ? null : { ...keys.book.contradiction },
+          rosterContradiction: keys.currentRosters.contradiction === null ? null : { ...keys.currentRosters.contradiction },
           ledger: { ...current.ledger },
           topic: topicState(follower),
           log: logState(follower, vouching, { others, toldHeads }),

@@ -10,7 +10,7 @@ import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
 import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
 import { type Caller, hasPeriod, reaches } from '../../accounts/caller.ts';
 import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
-import { Lanes } from '../../lanes.ts';
+import { KeyedLock } from '../../keyed-lock.ts';
 import { hasRecords } from '../../intake/sources.ts';
 import type { RecordCounters } from '../../records/record-counters.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,7 +21,7 @@ import type { KeyRoute, ParameterDocumentation } from '../route.ts';
 import { requireFramework } from './frameworks.ts';
 import { gapReportAnswer } from './gap-answer.ts';
 
-export interface GapReportRooms {
+export interface GapReportServices {
   readonly store: Store;
   readonly counters: Pick<RecordCounters, 'flush'>;
   readonly now: () => number;
@@ -49,9 +49,9 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
  * `GET /v1/reports/gap` (DOMAIN §6.4): what is on record for each clause, from counts that are kept with the records. An
  * account's reports are made one after the other.
  */
-export function gapReportRoute({ store, counters, now }: GapReportRooms): KeyRoute {
+export function gapReportRoute({ store, counters, now }: GapReportServices): KeyRoute {
   const readQuery = queryReader(GapReportQueryShape);
-  const lanes = new Lanes();
+  const locks = new KeyedLock();
   return {
     method: 'GET',
     path: '/v1/reports/gap',
@@ -76,7 +76,7 @@ export function gapReportRoute({ store, counters, now }: GapReportRooms): KeyRou
       const frameworks = asked.framework === undefined ? catalogue.frameworks : [requireFramework(asked.framework)];
       const sources = await sourcesOf(store, caller, asked.sourceId);
       const account = caller.account.id;
-      const reading = await lanes.exclusive(account, async () => {
+      const reading = await locks.exclusive(account, async () => {
         await counters.flush();
         return readTallies(store, { account, sources, ...range });
       });

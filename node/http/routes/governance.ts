@@ -1,4 +1,4 @@
-import type { GovernanceRooms } from '../../governance-rooms.ts';
+import type { GovernanceServices } from '../../governance-services.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import type { KeyRoute } from '../route.ts';
 import { correctiveActionRoute } from './corrective-action.ts';
@@ -14,25 +14,25 @@ import { riskAssessmentRoute } from './risk-assessment.ts';
 import { sessionEndRoute } from './session-end.ts';
 import { sessionStartRoute } from './session-start.ts';
 
-export interface GovernanceRouteRooms extends GovernanceRooms {
+export interface GovernanceRouteServices extends GovernanceServices {
   readonly recorder: Recorder;
   readonly now: () => number;
 }
 
 /** The endpoints by which an account's records are governed. */
-export function governanceRoutes(rooms: GovernanceRouteRooms): readonly KeyRoute[] {
+export function governanceRoutes(services: GovernanceRouteServices): readonly KeyRoute[] {
   return [
-    sessionStartRoute(rooms),
-    sessionEndRoute(rooms),
-    humanOverrideRoute(rooms),
-    incidentRoute(rooms),
-    incidentsRoute(rooms),
-    retentionLockRoute(rooms),
-    holdReleaseRoute(rooms),
-    retentionRoute(rooms),
-    riskAssessmentRoute(rooms),
-    impactAssessmentRoute(rooms),
-    correctiveActionRoute(rooms),
-    erasureRoute(rooms),
+    sessionStartRoute(services),
+    sessionEndRoute(services),
+    humanOverrideRoute(services),
+    incidentRoute(services),
+    incidentsRoute(services),
+    retentionLockRoute(services),
+    holdReleaseRoute(services),
+    retentionRoute(services),
+    riskAssessmentRoute(services),
+    impactAssessmentRoute(services),
+    correctiveActionRoute(services),
+    erasureRoute(services),
   ];
 }

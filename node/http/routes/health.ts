@@ -31,8 +31,8 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
     },
     async answer() {
       const { waits, removed, ...checks } = health();
-      const hasRoom = checks.storage === 'ok' || checks.storage === 'warn';
-      const accepts = hasRoom && checks.signer === 'ok';
+      const hasCapacity = checks.storage === 'ok' || checks.storage === 'warn';
+      const accepts = hasCapacity && checks.signer === 'ok';
       return {
         status: accepts ? 200 : 503,
         body: {

@@ -13,7 +13,7 @@ import { recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { effectiveUntil, keptOf } from './retention-lock.ts';
 
-export interface HoldReleaseRooms {
+export interface HoldReleaseServices {
   readonly recorder: Recorder;
   readonly locks: Pick<Locks, 'alone' | 'overlapping'>;
   readonly holds: Pick<Holds, 'requireLock' | 'requireReleasable' | 'removal'>;
@@ -24,7 +24,7 @@ const FORGOTTEN =
   'not checked';
 
 /** `POST /v1/retention-lock/release` (DOMAIN §6 item 5): another person, by another API key, ends a legal hold. */
-export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseRooms): KeyRoute {
+export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/retention-lock/release',
     scope: 'governance:write',

@@ -16,7 +16,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface HumanOverrideRooms {
+export interface HumanOverrideServices {
   readonly recorder: Recorder;
   readonly records: Pick<AccountRecords, 'find'>;
   readonly reviews: Pick<Reviews, 'reviewing'>;
@@ -25,7 +25,7 @@ export interface HumanOverrideRooms {
 }
 
 /** `POST /v1/human-override` (SPEC §4.2 rule 1, DOMAIN §3.2). The reviewer is in the record under a pseudonym alone. */
-export function humanOverrideRoute({ recorder, records, reviews, pseudonyms, now }: HumanOverrideRooms): KeyRoute {
+export function humanOverrideRoute({ recorder, records, reviews, pseudonyms, now }: HumanOverrideServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/human-override',
     scope: 'governance:write',

@@ -19,7 +19,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface IncidentRooms {
+export interface IncidentServices {
   readonly recorder: Recorder;
   readonly records: Pick<AccountRecords, 'requireAll' | 'requireIncident'>;
   readonly now: () => number;
@@ -28,7 +28,7 @@ export interface IncidentRooms {
 type IncidentRequest = Static<typeof IncidentRequestShape>;
 
 /** `POST /v1/incident` (SPEC §4.2 rule 2, DOMAIN §3.2): the clocks of EU AI Act Art. 73, side by side. */
-export function incidentRoute({ recorder, records, now }: IncidentRooms): KeyRoute {
+export function incidentRoute({ recorder, records, now }: IncidentServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/incident',
     scope: 'governance:write',

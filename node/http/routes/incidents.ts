@@ -17,7 +17,7 @@ import { queryReader } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface IncidentsRooms {
+export interface IncidentsServices {
   readonly incidents: Pick<Incidents, 'page'>;
   readonly now: () => number;
 }
@@ -27,7 +27,7 @@ const EXAMPLE_PLACE = '0001796484600000/0000000000000042';
 const { state: STATE, sourceId: SOURCE, cursor: CURSOR, limit: LIMIT } = IncidentsQueryShape.properties;
 
 /** `GET /v1/incidents` (DOMAIN §6 item 3): the account's incidents on this node, the soonest due first. */
-export function incidentsRoute({ incidents, now }: IncidentsRooms): KeyRoute {
+export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute {
   const readQuery = queryReader(IncidentsQueryShape);
   return {
     method: 'GET',

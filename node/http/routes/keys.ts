@@ -22,7 +22,7 @@ import { fieldError, Problem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
-export interface KeyRooms {
+export interface KeyRouteServices {
   readonly keys: ApiKeys;
   /** Keys of accounts whose home is another node. */
   readonly refusals: Pick<KeyRefusals, 'list' | 'refuse'>;
@@ -45,11 +45,11 @@ const validateCreate = validator(CreateKeyRequestShape);
 const validateRotate = validator(RotateKeyRequestShape);
 
 /** `/v1/keys` (SPEC §5.1, DOMAIN §6.8): an account makes, replaces and ends its own keys, by a key that may. */
-export function keyRoutes(rooms: KeyRooms): readonly KeyRoute[] {
-  return [listRoute(rooms), createRoute(rooms), rotateRoute(rooms), revokeRoute(rooms)];
+export function keyRoutes(services: KeyRouteServices): readonly KeyRoute[] {
+  return [listRoute(services), createRoute(services), rotateRoute(services), revokeRoute(services)];
 }
 
-function listRoute({ keys, refusals, now }: KeyRooms): KeyRoute {
+function listRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/keys',
@@ -72,7 +72,7 @@ function listRoute({ keys, refusals, now }: KeyRooms): KeyRoute {
   };
 }
 
-function createRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
+function createRoute({ keys, addressOf, now }: KeyRouteServices): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/keys',
@@ -95,7 +95,7 @@ function createRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
   };
 }
 
-function rotateRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
+function rotateRoute({ keys, addressOf, now }: KeyRouteServices): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/keys/:id/rotate',
@@ -124,7 +124,7 @@ function rotateRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
   };
 }
 
-function revokeRoute({ keys, refusals, now }: KeyRooms): KeyRoute {
+function revokeRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/keys/:id/revoke',

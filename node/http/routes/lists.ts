@@ -5,13 +5,13 @@ import type { KeyRoute } from '../route.ts';
 import { attestationsRoute } from './attestations.ts';
 import { continuityRoute } from './continuity.ts';
 
-export interface ListRooms extends BatchStatusSources {
+export interface ListRouteServices extends BatchStatusSources {
   readonly node: NodeId;
   readonly now: () => number;
 }
 
 /** What an account has recorded on this node, and whether anything of it is missing (DOMAIN §6.11). */
-export function listRoutes(rooms: ListRooms): readonly KeyRoute[] {
-  const lists = new RecordLists(rooms.store, rooms.node);
-  return [attestationsRoute({ ...rooms, lists }), continuityRoute(lists, rooms.node)];
+export function listRoutes(services: ListRouteServices): readonly KeyRoute[] {
+  const lists = new RecordLists(services.store, services.node);
+  return [attestationsRoute({ ...services, lists }), continuityRoute(lists, services.node)];
 }

@@ -6,7 +6,7 @@ import { encodeEntries } from '../../../protocol/log/entries-tile.ts';
 import { parseTilePath, TILE_NAME_PATTERN, type TileName, TilePathError } from '../../../protocol/log/tile-path.ts';
 import { TILE_WIDTH } from '../../../protocol/merkle/tiles.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
-import type { CheckpointBook } from '../../log/checkpoint-book.ts';
+import type { CheckpointStore } from '../../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../../log/known-checkpoint.ts';
 import type { FederationLog } from '../../log/federation-log.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -14,7 +14,7 @@ import type { FreeRoute } from '../route.ts';
 
 export interface LogRouteParts {
   readonly federationLog: Pick<FederationLog, 'size' | 'tile' | 'entries'>;
-  readonly checkpointBook: Pick<CheckpointBook, 'all' | 'newest'>;
+  readonly checkpointStore: Pick<CheckpointStore, 'all' | 'newest'>;
 }
 
 const OCTETS = 'application/octet-stream';
@@ -58,7 +58,7 @@ function tileRoute({ federationLog }: LogRouteParts): FreeRoute {
 }
 
 /** `GET /v1/log/checkpoints`: the newest checkpoint of each member that this node's own tree agrees with. */
-function checkpointsRoute({ checkpointBook }: LogRouteParts): FreeRoute {
+function checkpointsRoute({ checkpointStore }: LogRouteParts): FreeRoute {
   return {
     method: 'GET',
     path: '/v1/log/checkpoints',
@@ -70,13 +70,13 @@ function checkpointsRoute({ checkpointBook }: LogRouteParts): FreeRoute {
       problems: [],
     },
     async answer() {
-      return { body: answerOf(checkpointBook.all()) };
+      return { body: answerOf(checkpointStore.all()) };
     },
   };
 }
 
 /** `GET /v1/log/checkpoints/:node`: that of one member; none where this node has not counted one. */
-function memberCheckpointRoute({ checkpointBook }: LogRouteParts): FreeRoute {
+function memberCheckpointRoute({ checkpointStore }: LogRouteParts): FreeRoute {
   return {
     method: 'GET',
     path: '/v1/log/checkpoints/:node',
@@ -89,7 +89,7 @@ function memberCheckpointRoute({ checkpointBook }: LogRouteParts): FreeRoute {
     },
     async answer({ params: { node = '' } }) {
       if (!isNodeId(node)) throw invalid('node', 'is no node id');
-      const newest = checkpointBook.newest(node);
+      const newest = checkpointStore.newest(node);
       return { body: answerOf(newest === undefined ? [] : [newest]) };
     },
   };

@@ -20,7 +20,7 @@ import { readJsonBody } from '../body.ts';
 import type { FreeRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
-export interface LostKeyRooms {
+export interface LostKeyServices {
   readonly lostKeys: Pick<LostKeys, 'request' | 'open' | 'replace'>;
   /** The internet address that a request came from. */
   readonly addressOf: (context: Context) => string;
@@ -43,11 +43,11 @@ const validateAsk = validator(LostKeyRequestShape);
 const validateReplace = validator(ReplaceLostKeyRequestShape);
 
 /** `/v1/lost-key`: whoever can read the mail of an account's address replaces its lost keys. */
-export function lostKeyRoutes(rooms: LostKeyRooms): readonly FreeRoute[] {
-  return [askRoute(rooms), linkRoute(rooms), replaceRoute(rooms)];
+export function lostKeyRoutes(services: LostKeyServices): readonly FreeRoute[] {
+  return [askRoute(services), linkRoute(services), replaceRoute(services)];
 }
 
-function askRoute({ lostKeys, addressOf }: LostKeyRooms): FreeRoute {
+function askRoute({ lostKeys, addressOf }: LostKeyServices): FreeRoute {
   return {
     method: 'POST',
     path: '/v1/lost-key',
@@ -71,7 +71,7 @@ function askRoute({ lostKeys, addressOf }: LostKeyRooms): FreeRoute {
   };
 }
 
-function linkRoute({ lostKeys, now }: LostKeyRooms): FreeRoute {
+function linkRoute({ lostKeys, now }: LostKeyServices): FreeRoute {
   return {
     method: 'GET',
     path: '/v1/lost-key/:token',
@@ -93,7 +93,7 @@ function linkRoute({ lostKeys, now }: LostKeyRooms): FreeRoute {
   };
 }
 
-function replaceRoute({ lostKeys, now }: LostKeyRooms): FreeRoute {
+function replaceRoute({ lostKeys, now }: LostKeyServices): FreeRoute {
   return {
     method: 'POST',
     path: '/v1/lost-key/:token',

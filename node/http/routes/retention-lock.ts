@@ -19,7 +19,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface RetentionLockRooms {
+export interface RetentionLockServices {
   readonly recorder: Recorder;
   readonly locks: Pick<Locks, 'alone' | 'overlapping'>;
   readonly holds: Pick<Holds, 'row'>;
@@ -28,7 +28,7 @@ export interface RetentionLockRooms {
 type LockRequest = Static<typeof RetentionLockRequestShape>;
 
 /** `POST /v1/retention-lock` (SPEC §4.2 rule 3, DOMAIN §3.2). Locks are only added: they extend, and never shorten. */
-export function retentionLockRoute({ recorder, locks, holds }: RetentionLockRooms): KeyRoute {
+export function retentionLockRoute({ recorder, locks, holds }: RetentionLockServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/retention-lock',
     scope: 'governance:write',

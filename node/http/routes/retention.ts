@@ -18,14 +18,14 @@ import { queryReader } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface RetentionRooms {
+export interface RetentionServices {
   readonly locks: Pick<Locks, 'list' | 'covering'>;
 }
 
 const { sourceId: SOURCE, cursor: CURSOR } = RetentionQueryShape.properties;
 
 /** `GET /v1/retention` (DOMAIN §6 item 5): the locks and legal holds of a source, and what they amount to. */
-export function retentionRoute({ locks }: RetentionRooms): KeyRoute {
+export function retentionRoute({ locks }: RetentionServices): KeyRoute {
   const readQuery = queryReader(RetentionQueryShape);
   return {
     method: 'GET',

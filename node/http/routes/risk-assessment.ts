@@ -13,13 +13,13 @@ import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface AssessmentRooms {
+export interface AssessmentServices {
   readonly recorder: Recorder;
   readonly now: () => number;
 }
 
 /** `POST /v1/risk-assessment` (SPEC §4.2 rule 4, DOMAIN §3.2). A new assessment is a new record. */
-export function riskAssessmentRoute({ recorder, now }: AssessmentRooms): KeyRoute {
+export function riskAssessmentRoute({ recorder, now }: AssessmentServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/risk-assessment',
     scope: 'governance:write',

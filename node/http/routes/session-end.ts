@@ -10,13 +10,13 @@ import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface SessionEndRooms {
+export interface SessionEndServices {
   readonly recorder: Recorder;
   readonly sessions: Pick<Sessions, 'ending'>;
 }
 
 /** `POST /v1/session/end` (SPEC §2.4, DOMAIN §3.2). A count that differs from ours is recorded, not refused. */
-export function sessionEndRoute({ recorder, sessions }: SessionEndRooms): KeyRoute {
+export function sessionEndRoute({ recorder, sessions }: SessionEndServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/session/end',
     scope: 'attest:write',

@@ -10,7 +10,7 @@ import { readJsonBody } from '../body.ts';
 import type { FreeRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
-export interface SignUpRooms {
+export interface SignUpServices {
   readonly signUp: Pick<SignUp, 'request'>;
   /** The internet address that a request came from. */
   readonly addressOf: (context: Context) => string;
@@ -23,7 +23,7 @@ const DEADLINE_MS = 5_000;
 const validate = validator(SignUpRequestShape);
 
 /** `POST /v1/sign-up` (SPEC §5.1): a key for whoever can read the mail of an address. */
-export function signUpRoute({ signUp, addressOf }: SignUpRooms): FreeRoute {
+export function signUpRoute({ signUp, addressOf }: SignUpServices): FreeRoute {
   return {
     method: 'POST',
     path: '/v1/sign-up',

@@ -21,7 +21,7 @@ import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 import { ASKED_AGAIN } from '../written-document.ts';
 
-export interface SignedPageRooms {
+export interface SignedPageServices {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly rosterVotes: Pick<RosterVotes, 'next'>;
@@ -39,7 +39,7 @@ const CURSOR_PARAMETER = {
 };
 
 /** `GET /v1/signing-keys`: which keys speak for which member, and which of them were withdrawn. */
-export function signingKeysRoute({ store }: SignedPageRooms): FreeRoute {
+export function signingKeysRoute({ store }: SignedPageServices): FreeRoute {
   const readQuery = queryReader(CursorQueryShape);
   return {
     method: 'GET',
@@ -75,7 +75,7 @@ export function signingKeysRoute({ store }: SignedPageRooms): FreeRoute {
 }
 
 /** `GET /v1/rosters`: who belongs to the federation, version after version. */
-export function rostersRoute({ keys, rosterVotes }: SignedPageRooms): FreeRoute {
+export function rostersRoute({ keys, rosterVotes }: SignedPageServices): FreeRoute {
   const readQuery = queryReader(FromQueryShape);
   return {
     method: 'GET',
@@ -98,7 +98,7 @@ export function rostersRoute({ keys, rosterVotes }: SignedPageRooms): FreeRoute 
     },
     async answer({ query }) {
       const { from = 1 } = readQuery(query);
-      const { texts, signedGenesis } = keys.book.inForce;
+      const { texts, signedGenesis } = keys.currentRosters.inForce;
       const rosters = withinPage(texts.slice(from - 1, from - 1 + PAGE_ROSTERS));
       const next = from + rosters.length;
       const vote = await rosterVotes.next();

@@ -21,7 +21,7 @@ import { waitAsPreferred } from '../recording/prefer-wait.ts';
 import { idempotencyKey } from '../recording/recording.ts';
 import type { Call, KeyRoute } from '../route.ts';
 import { MAX_INCIDENTS, withLinks } from './batch-links.ts';
-import type { DecisionRooms } from './decisions.ts';
+import type { DecisionServices } from './decisions.ts';
 
 /** A batch whose records, if it has any, are on the disk. */
 interface RecordedBatch {
@@ -38,7 +38,7 @@ const ITEMS: ListLimits = { maxItems: MAX_BATCH, maxItemBytes: 64 << 10, maxValu
  * `POST /v1/tiered-attest-batch`: many decisions as leaves, in one signed group and one write. A decision that is refused
  * keeps none of the others from being recorded.
  */
-export function tieredAttestBatchRoute(rooms: DecisionRooms): KeyRoute {
+export function tieredAttestBatchRoute(services: DecisionServices): KeyRoute {
   return {
     method: 'POST',
     path: PATH,
@@ -64,8 +64,8 @@ export function tieredAttestBatchRoute(rooms: DecisionRooms): KeyRoute {
       problems: [],
     },
     async answer(call, caller) {
-      const { recorder } = rooms;
-      const batch = await recorded(rooms, call, caller);
+      const { recorder } = services;
+      const batch = await recorded(services, call, caller);
       call.counted();
       const body = answerOf(batch, caller);
       const last = batch.records.at(-1);
@@ -76,13 +76,13 @@ export function tieredAttestBatchRoute(rooms: DecisionRooms): KeyRoute {
   };
 }
 
-async function recorded(rooms: DecisionRooms, call: Call, caller: Caller): Promise<RecordedBatch> {
+async function recorded(services: DecisionServices, call: Call, caller: Caller): Promise<RecordedBatch> {
   const { context } = call;
-  const { idempotency, recordsFrom } = rooms.recorder;
+  const { idempotency, recordsFrom } = services.recorder;
   const key = idempotencyKey(context);
   using body = await readListBody(context.req, BODY, ITEMS, askerOf(context.req));
   const once = key === undefined ? undefined : idempotentRequest(key, await body.digest());
-  const run = () => record(rooms, call, caller, body, once);
+  const run = () => record(services, call, caller, body, once);
   if (once === undefined) return await run();
   const outcome = await idempotency.run(caller.account.id, once, run);
   if (!('replay' in outcome)) return outcome;
@@ -93,16 +93,16 @@ async function recorded(rooms: DecisionRooms, call: Call, caller: Caller): Promi
 
 /** Nothing is recorded before the whole body was looked at, and then all of it in one write. */
 async function record(
-  rooms: DecisionRooms,
+  services: DecisionServices,
   call: Call,
   caller: Caller,
   body: ListBody,
   once: IdempotentRequest | undefined,
 ): Promise<RecordedBatch> {
-  const { intake, requireStorage } = rooms.recorder;
+  const { intake, requireStorage } = services.recorder;
   const batch = new DecisionBatch(caller);
   await body.each((value, index) => batch.add(value, index));
-  return withLinks(rooms, caller, batch, async () => {
+  return withLinks(services, caller, batch, async () => {
     const { remarks } = batch;
     const drafts: Draft[] = batch.takeDrafts().map((draft) => keptFor(caller.account, draft));
     const [first] = drafts;

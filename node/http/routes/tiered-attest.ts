@@ -9,11 +9,11 @@ import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import { TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
-import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
+import { type DecisionServices, LINK_PROBLEMS, submitDecision } from './decisions.ts';
 
 /** `POST /v1/tiered-attest` (SPEC §2.2, DOMAIN §3.2): one decision as a leaf, answered once signed and on the disk. */
-export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
-  return recordingRoute(rooms.recorder, {
+export function tieredAttestRoute(services: DecisionServices): KeyRoute {
+  return recordingRoute(services.recorder, {
     path: '/v1/tiered-attest',
     scope: 'attest:write',
     shape: TieredAttestRequestShape,
@@ -28,7 +28,7 @@ export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
     async record(work, submit) {
       const draft = tieredDraft(work.caller.account.id, work);
       requireSmallData(draft.decision.data);
-      return submitDecision(rooms, work, draft, submit);
+      return submitDecision(services, work, draft, submit);
     },
     answer: ({ record, caller, envelope: { success, attestationId, status, submittedAt, verifyUrl, warnings } }) => ({
       success,

@@ -10,7 +10,7 @@ import { DEVELOPER_MONTHLY_QUOTA } from '../../limits/allowances.ts';
 import { endOfMonth, monthOf } from '../../limits/usage-table.ts';
 import type { KeyRoute } from '../route.ts';
 
-export interface UsageRooms {
+export interface UsageServices {
   /** The node that counts. */
   readonly node: NodeId;
   readonly rates: Pick<RateLimits, 'standing'>;
@@ -20,7 +20,7 @@ export interface UsageRooms {
 const MONTHLY_QUOTA = { value: DEVELOPER_MONTHLY_QUOTA.value, enforced: DEVELOPER_MONTHLY_QUOTA.enforce };
 
 /** `GET /v1/usage` (SPEC §8, DOMAIN §5): where the account stands with its limits. Any key may ask. */
-export function usageRoute({ node, rates, usage }: UsageRooms): KeyRoute {
+export function usageRoute({ node, rates, usage }: UsageServices): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/usage',

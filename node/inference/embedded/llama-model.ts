@@ -54,9 +54,9 @@ export class LlamaModel {
   async complete(prompt: Prompt, signal: AbortSignal): Promise<Omit<Completed, 'call'> | Omit<TooLong, 'call'>> {
     const tokens = this.#tokensOf(prompt.messages);
     const contextTokens = this.contextTokens;
-    const room = contextTokens - tokens.length - 1;
-    if (room < 1) return { type: 'too-long', promptTokens: tokens.length, contextTokens };
-    const maxTokens = Math.min(prompt.maxTokens, room);
+    const available = contextTokens - tokens.length - 1;
+    if (available < 1) return { type: 'too-long', promptTokens: tokens.length, contextTokens };
+    const maxTokens = Math.min(prompt.maxTokens, available);
     const { temperature, seed } = prompt;
     // Nothing of an earlier prompt is left, so that the same prompt is the same numbers.
     await this.#sequence.clearHistory();

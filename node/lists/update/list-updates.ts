@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampOf } from '../../../protocol/time.ts';
-import { Lanes } from '../../lanes.ts';
+import { KeyedLock } from '../../keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Edition } from '../contract.ts';
 import { keptBytes } from '../edition-files.ts';
@@ -34,7 +34,7 @@ const DOWNLOAD_MS = 10 * 60_000;
 export class ListUpdates implements AsyncDisposable {
   readonly #options: ListUpdatesOptions;
   readonly #ending = new AbortController();
-  readonly #lanes = new Lanes<ListId>();
+  readonly #locks = new KeyedLock<ListId>();
   #loop: Promise<void> | undefined;
 
   constructor(options: ListUpdatesOptions) {
@@ -54,7 +54,7 @@ export class ListUpdates implements AsyncDisposable {
   update(listId: ListId, acceptShrink = false): Promise<Taken> {
     const urls = this.#options.config.sources.get(listId);
     if (urls === undefined) throw new ListError('no-source', 'no source is configured for it (LISTS_SOURCES)');
-    return this.#lanes.exclusive(listId, () => this.#update(listId, urls, acceptShrink));
+    return this.#locks.exclusive(listId, () => this.#update(listId, urls, acceptShrink));
   }
 
   /** Gives up what is under way. */

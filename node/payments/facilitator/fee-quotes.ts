@@ -9,7 +9,7 @@ export interface FeeQuote {
 /** What Base's sequencer is content with. In wei. */
 const PRIORITY_FEE = 1_000_000n;
 /** Room for the base fee to rise while a transaction waits; what is not needed is not paid. */
-const BASE_FEE_ROOM = 4n;
+const BASE_FEE_FACTOR = 4n;
 /** In milliseconds. */
 const FRESH_MS = 2_000;
 
@@ -42,7 +42,7 @@ export class FeeQuotes {
   async #look(): Promise<FeeQuote> {
     const { baseFeePerGas } = await this.#client.getBlock();
     return {
-      maxFeePerGas: BASE_FEE_ROOM * (baseFeePerGas ?? 0n) + PRIORITY_FEE,
+      maxFeePerGas: BASE_FEE_FACTOR * (baseFeePerGas ?? 0n) + PRIORITY_FEE,
       maxPriorityFeePerGas: PRIORITY_FEE,
     };
   }

@@ -114,7 +114,7 @@ export class Receipts implements AsyncDisposable {
     const fresh = [...this.#awaited.values()].filter(({ isLookedAt }) => !isLookedAt);
     for (const transaction of fresh) transaction.isLookedAt = true;
     const candidates = head > this.#searched ? await this.#candidates(head, fresh) : fresh;
-    await inTurns(candidates, (transaction) => this.#ask(transaction));
+    await inSequence(candidates, (transaction) => this.#ask(transaction));
     this.#searched = head;
     await this.#help();
     return candidates.length > 0;
@@ -142,7 +142,7 @@ export class Receipts implements AsyncDisposable {
     const now = performance.now();
     const overdue = [...this.#awaited.values()].filter(({ sentAt }) => now - sentAt > RESEND_MS);
     if (overdue.length === 0) return;
-    await inTurns(overdue, (transaction) => this.#ask(transaction));
+    await inSequence(overdue, (transaction) => this.#ask(transaction));
     const lost = overdue.filter(({ hash }) => this.#awaited.has(hash));
     if (lost.length === 0) return;
     const first = Math.min(...[...this.#awaited.values()].map(({ nonce }) => nonce));
@@ -164,7 +164,7 @@ export class Receipts implements AsyncDisposable {
   }
 }
 
-async function inTurns<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
+async function inSequence<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   for (let start = 0; start < items.length; start += AT_ONCE) {
     await Promise.all(items.slice(start, start + AT_ONCE).map(act));
   }

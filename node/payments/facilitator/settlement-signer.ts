@@ -29,7 +29,7 @@ const TRANSFER_GAS = 140_000n;
 /** Arguments where the signature is of an ordinary key, in three parts. One of a smart account costs what it likes. */
 const PLAIN_ARGUMENTS = 9;
 /** Room above what was estimated, as a fraction of it. */
-const GAS_ROOM = 4n;
+const GAS_MARGIN_DIVISOR = 4n;
 const MOST_GAS = 1_000_000n;
 /** Stands for the code of the token, which was looked at when the node began. */
 const SOME_CODE = '0x01';
@@ -93,9 +93,9 @@ async function estimated(
   asked: (ask: Promise<bigint>) => Promise<bigint>,
 ): Promise<bigint> {
   const gas = await asked(client.estimateGas({ account: sender.address, to, data }));
-  const roomy = gas + gas / GAS_ROOM;
-  if (roomy > MOST_GAS) throw new Error('the signature costs too much to check');
-  return roomy;
+  const withMargin = gas + gas / GAS_MARGIN_DIVISOR;
+  if (withMargin > MOST_GAS) throw new Error('the signature costs too much to check');
+  return withMargin;
 }
 
 /** The scheme hands its own constant ABIs through an untyped door. */

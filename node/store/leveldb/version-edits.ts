@@ -12,7 +12,7 @@ export interface Version {
   readonly tables: Map<`${number}:${number}`, { readonly number: number; readonly size: number }>;
 }
 
-type Table = readonly [level: number, number: number, size: number];
+type TableFileEntry = readonly [level: number, number: number, size: number];
 
 const LEVELS = 7;
 /** Tags of google/leveldb db/version_edit.cc. */
@@ -39,8 +39,8 @@ export function emptyVersion(): Version {
 /** Applies one record of a MANIFEST. Throws `FormatError`, and has then changed nothing of the tables. */
 export function applyEdit(version: Version, payload: Buffer): void {
   const edit = new FormatReader(payload);
-  const deleted: Table[] = [];
-  const added: Table[] = [];
+  const deleted: TableFileEntry[] = [];
+  const added: TableFileEntry[] = [];
   while (edit.left > 0) {
     const tag = edit.varint();
     if (tag === COMPARATOR) version.comparator = edit.lengthPrefixed().toString('utf8');
@@ -63,7 +63,7 @@ function readCompactPointer(edit: FormatReader): void {
   edit.lengthPrefixed();
 }
 
-function readNewFile(edit: FormatReader): Table {
+function readNewFile(edit: FormatReader): TableFileEntry {
   const table = [readLevel(edit), edit.varint(), edit.varint()] as const;
   edit.lengthPrefixed();
   edit.lengthPrefixed();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ALLOCATOR_VARIABLES } from '../../../cluster/supervisor/parts.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { Forked } from '../forked.ts';
-import { mostResidentBytes } from '../hostile/resident-memory.ts';
+import { mostResidentBytes } from '../attacks/resident-memory.ts';
 import { makeHomesOf } from '../node-home.ts';
 import type { Part, Result } from '../part.ts';
 import { count, mebibytes, microseconds, milliseconds } from '../table.ts';

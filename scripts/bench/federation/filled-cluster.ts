@@ -49,13 +49,13 @@ async function attestAll(
   const bodies = decisionBodies(BODIES);
   const ids: string[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < records) {
       signal.throwIfAborted();
       const body = bodies[next++ % BODIES] ?? {};
       ids.push(await client.attest(baseUrl, body));
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
   return ids;
 }

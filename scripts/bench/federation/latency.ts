@@ -3,7 +3,7 @@ import { decisionBodies } from '../decisions.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { percentile } from '../statistics.ts';
-import { count, milliseconds, type Table } from '../table.ts';
+import { count, milliseconds, type TextTable } from '../table.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { sealedRecords } from './heads.ts';
 
@@ -86,7 +86,7 @@ async function confirm(
   return times;
 }
 
-function tableOf(journeys: readonly Journey[], confirmed: readonly number[]): Table {
+function tableOf(journeys: readonly Journey[], confirmed: readonly number[]): TextTable {
   const row = (name: string, values: readonly number[]) => [
     name,
     count(values.length),

@@ -10,7 +10,7 @@ import { quietConfig } from '../node-home.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
 import { count, milliseconds } from '../table.ts';
-import { longestTurn } from '../turns.ts';
+import { longestTask } from '../longest-task.ts';
 import { until } from '../until.ts';
 import { type ClusterClient, member } from './cluster-client.ts';
 import { type FilledCluster, fillCluster } from './filled-cluster.ts';
@@ -49,7 +49,7 @@ export const linked: Part = {
     const [first] = await costs(open, [warm]);
     for (let i = 0; i < warming; i++) await costs(open, [warm]);
     const [probed = '', ...measured] = subjects;
-    const turn = await longestTurnOf(open, probed);
+    const turn = await longestTaskOf(open, probed);
     const cold = await costs(open, measured);
     // Of the next start nothing is remembered but which signatures held: that is the process's.
     const arrived = await costs(open, measured);
@@ -99,9 +99,9 @@ async function costOf(context: NodeContext, subject: string): Promise<Cost> {
   return { main: total(process.threadCpuUsage(main)), all: total(process.cpuUsage(all)) };
 }
 
-async function longestTurnOf(open: () => Promise<NodeContext>, subject: string): Promise<number> {
+async function longestTaskOf(open: () => Promise<NodeContext>, subject: string): Promise<number> {
   await using context = await open();
-  return await longestTurn(() => verify(context, subject));
+  return await longestTask(() => verify(context, subject));
 }
 
 async function verify({ verifier }: NodeContext, subject: string): Promise<void> {

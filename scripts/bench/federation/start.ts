@@ -9,7 +9,7 @@ import { decisionBodies } from '../decisions.ts';
 import { freePlan } from '../free-plan.ts';
 import { healthStatus } from '../health-status.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
-import { count, type Table } from '../table.ts';
+import { count, type TextTable } from '../table.ts';
 import { until } from '../until.ts';
 import { ClusterClient, member } from './cluster-client.ts';
 
@@ -205,7 +205,7 @@ function endPart(pid: number): void {
   }
 }
 
-function tableOf(starts: readonly Start[]): Table {
+function tableOf(starts: readonly Start[]): TextTable {
   return [
     ['', 'first listens', 'last listens', 'all ready', 'last listens → all ready', 'said ready'],
     ...starts.map(({ how, firstListens, lastListens, ready, said }) => [

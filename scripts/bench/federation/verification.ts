@@ -15,8 +15,8 @@ import { median } from '../statistics.ts';
 import { count, microseconds, ratio } from '../table.ts';
 import { type FilledCluster, fillCluster } from './filled-cluster.ts';
 
-const FULL = { records: 10_000, bundles: 50, rounds: 5, turnMs: 2_000 };
-const QUICK = { records: 500, bundles: 5, rounds: 1, turnMs: 300 };
+const FULL = { records: 10_000, bundles: 50, rounds: 5, runMs: 2_000 };
+const QUICK = { records: 500, bundles: 5, rounds: 1, runMs: 300 };
 
 /** Callers at a time, where a verdict waits for the disk as well as for the processor. */
 const CALLERS = 16;
@@ -83,12 +83,12 @@ interface Figures extends ProcessorTime {
 }
 
 async function measure(ways: readonly Way[], { quick, say, signal }: BenchOptions): Promise<Figures[]> {
-  const { rounds, turnMs } = quick ? QUICK : FULL;
+  const { rounds, runMs } = quick ? QUICK : FULL;
   const turns = ways.map((): Figures[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [i, way] of ways.entries()) {
       signal.throwIfAborted();
-      const figures = await figuresOf(way, turnMs);
+      const figures = await figuresOf(way, runMs);
       turns[i]?.push(figures);
       say(`${way.name}: ${count(figures.perSecond)}/s`);
     }
@@ -101,12 +101,12 @@ async function measure(ways: readonly Way[], { quick, say, signal }: BenchOption
   }));
 }
 
-async function figuresOf({ callers, verify }: Way, turnMs: number): Promise<Figures> {
+async function figuresOf({ callers, verify }: Way, runMs: number): Promise<Figures> {
   const before = await processorTime(process.pid);
   const started = performance.now();
   let verdicts = 0;
   const caller = async (): Promise<void> => {
-    while (performance.now() - started < turnMs) {
+    while (performance.now() - started < runMs) {
       await verify();
       verdicts++;
     }

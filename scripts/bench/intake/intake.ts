@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -21,8 +21,8 @@ const SIGNING_SIDE_BY_SIDE = 4;
 const RECORD_BYTES = 820;
 const DRAFTS = 200;
 /** Alternating rounds, and the length of one way's turn in milliseconds. */
-const FULL = { rounds: 5, turnMs: 2_000 };
-const QUICK = { rounds: 1, turnMs: 300 };
+const FULL = { rounds: 5, runMs: 2_000 };
+const QUICK = { rounds: 1, runMs: 300 };
 
 interface Way {
   readonly name: string;
@@ -61,14 +61,14 @@ export const intake: Part = {
 };
 
 async function measure(ways: readonly Way[], { quick, say, signal }: BenchOptions): Promise<Map<Way, number[]>> {
-  const { rounds, turnMs } = quick ? QUICK : FULL;
+  const { rounds, runMs } = quick ? QUICK : FULL;
   const rates = new Map<Way, number[]>(ways.map((way) => [way, []]));
-  for (const way of ways) await way.run(turnMs / 2);
+  for (const way of ways) await way.run(runMs / 2);
   for (let round = 0; round < rounds; round++) {
     for (const way of ways) {
       signal.throwIfAborted();
       const started = performance.now();
-      const records = await way.run(turnMs);
+      const records = await way.run(runMs);
       const rate = (records * 1000) / (performance.now() - started);
       rates.get(way)?.push(rate);
       say(`${way.name}: ${count(rate)}/s`);
@@ -86,12 +86,12 @@ function rowOf(way: Way, [grouped]: readonly Way[], rates: ReadonlyMap<Way, read
 
 async function openIntake(directory: string, signer: Signer, stores: AsyncDisposableStack): Promise<Intake> {
   const store = stores.use(await Store.open(directory));
-  const vault = new PayloadVault(new Uint8Array(randomBytes(32)));
+  const cipher = new PayloadCipher(new Uint8Array(randomBytes(32)));
   const opened = await Intake.open({
     node: nodeId('eu'),
     store,
     signer: () => signer,
-    vault,
+    cipher,
     now: Date.now,
     projections: [],
     counters: new RecordCounters(store, []),
@@ -127,12 +127,12 @@ async function signing(signer: Signer, milliseconds: number): Promise<number> {
   const end = performance.now() + milliseconds;
   const text = new Uint8Array(RECORD_BYTES);
   let signatures = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (performance.now() < end) {
       await signer.sign(text, 'meridian/group/1');
       signatures++;
     }
   };
-  await Promise.all(Array.from({ length: SIGNING_SIDE_BY_SIDE }, lane));
+  await Promise.all(Array.from({ length: SIGNING_SIDE_BY_SIDE }, worker));
   return signatures;
 }

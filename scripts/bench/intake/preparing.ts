@@ -4,7 +4,7 @@ import { Intake } from '../../../node/intake/intake.ts';
 import { openPreparingThreads } from '../../../node/intake/preparing-threads.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { DailyUsage } from '../../../node/limits/daily-usage.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
@@ -14,15 +14,15 @@ import { decisionDrafts, roundRobin } from '../drafts.ts';
 import type { BenchOptions } from '../part.ts';
 import { type ProcessorTime, processorTime } from '../processor-time.ts';
 import { median } from '../statistics.ts';
-import { count, microseconds, ratio, type Table, tableText } from '../table.ts';
+import { count, microseconds, ratio, type TextTable, tableText } from '../table.ts';
 
 const NODE = nodeId('eu');
 const THREADS = [0, 1, 2];
 const GROUPS = [10, 45, 200];
 const DRAFTS = 200;
 /** Alternating rounds, and the length of one way's turn in milliseconds. */
-const FULL = { rounds: 9, turnMs: 800 };
-const QUICK = { rounds: 1, turnMs: 200 };
+const FULL = { rounds: 9, runMs: 800 };
+const QUICK = { rounds: 1, runMs: 200 };
 /** What the model reckons with. */
 const MODELLED_CORES = 16;
 const MICROSECONDS = 1e6;
@@ -48,13 +48,13 @@ export async function measurePreparing(options: BenchOptions): Promise<readonly 
 }
 
 async function measureGroup(group: number, ways: readonly Way[], { quick, signal, say }: BenchOptions): Promise<string[][]> {
-  const { rounds, turnMs } = quick ? QUICK : FULL;
+  const { rounds, runMs } = quick ? QUICK : FULL;
   const times = new Map<Way, ProcessorTime[]>(ways.map((way) => [way, []]));
-  for (const way of ways) await way.turn(group, turnMs);
+  for (const way of ways) await way.turn(group, runMs);
   for (let round = 0; round < rounds; round++) {
     for (const way of ways) {
       signal.throwIfAborted();
-      const time = await way.turn(group, turnMs);
+      const time = await way.turn(group, runMs);
       times.get(way)?.push(time);
       say(`groups of ${group}, ${way.threads} threads: ${microseconds(time.main)} main, ${microseconds(time.all)} all`);
     }
@@ -81,7 +81,7 @@ async function openWay(threads: number, home: string, resources: AsyncDisposable
       node: NODE,
       store,
       signer: () => signer,
-      vault: new PayloadVault(payloadKey),
+      cipher: new PayloadCipher(payloadKey),
       now: Date.now,
       threads: preparing,
       projections: [],
@@ -105,6 +105,6 @@ async function openWay(threads: number, home: string, resources: AsyncDisposable
   };
 }
 
-function tableLines(rows: Table): string[] {
+function tableLines(rows: TextTable): string[] {
   return ['', ...tableText(rows).split('\n'), ''];
 }

@@ -10,8 +10,8 @@ import type { PaidRoute, PaidWork } from '../../../node/http/route.ts';
 import { listen } from '../../../node/http/server.ts';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
-import { openPaymentMeans, openPaymentRooms } from '../../../node/payment-rooms.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
+import { openPaymentMeans, openPaymentServices } from '../../../node/payment-services.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -32,7 +32,7 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
     node: NODE,
     store,
     signer: () => signer,
-    vault: new PayloadVault(randomBytes(KEY_BYTES)),
+    cipher: new PayloadCipher(randomBytes(KEY_BYTES)),
     now: Date.now,
     projections: [],
     counters: new RecordCounters(store, []),
@@ -42,11 +42,11 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
   const payments = paymentsConfig({ RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_KEY: key });
   const means = openPaymentMeans({ payments, production: false }, log);
   const payloadKey = randomBytes(KEY_BYTES);
-  const { till } = await openPaymentRooms({ store, node: NODE, payloadKey, intake, now: Date.now, log, means });
-  if (till === null) throw new Error('no till');
-  await till.start();
+  const { paymentService } = await openPaymentServices({ store, node: NODE, payloadKey, intake, now: Date.now, log, means });
+  if (paymentService === null) throw new Error('no till');
+  await paymentService.start();
   const paidGate = new PaidGate({
-    ...till,
+    ...paymentService,
     accounts: { authenticate: async () => 'unknown' },
     auditLog: { note: () => undefined },
     baseUrl: () => BASE_URL,

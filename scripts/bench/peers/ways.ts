@@ -1,4 +1,4 @@
-import { residentBytes } from '../hostile/resident-memory.ts';
+import { residentBytes } from '../attacks/resident-memory.ts';
 import type { Round } from '../http/round.ts';
 import type { BenchOptions } from '../part.ts';
 import { median } from '../statistics.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Forked } from '../forked.ts';
-import { type ResidentBytes, residentBytes } from '../hostile/resident-memory.ts';
+import { type ResidentBytes, residentBytes } from '../attacks/resident-memory.ts';
 import { isLoadAnswer, type LoadAnswer } from '../http/load-forms.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import type { Part, Result } from '../part.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResidentBytes, residentBytes } from '../hostile/resident-memory.ts';
+import { type ResidentBytes, residentBytes } from '../attacks/resident-memory.ts';
 import { healthStatus } from '../health-status.ts';
 import type { LocalCluster } from '../local-cluster.ts';
 import { processorTime } from '../processor-time.ts';

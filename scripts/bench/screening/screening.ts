@@ -26,7 +26,7 @@ const NANOSECONDS = 1e6;
 /** Resolution of the watch on the event loop, in milliseconds: its own share of what it reports. */
 const WATCH_MS = 1;
 /** Queries between two turns of the event loop, while an edition is being made ready. */
-const TURN = 20;
+const QUERIES_PER_PAUSE = 20;
 
 interface Took {
   readonly p50: number;
@@ -71,7 +71,7 @@ export const screening: Part = {
         `${count(edition.entryCount)} entries, ${count(list.names.length)} names. Half of the names asked for are listed, a quarter are parts of`,
         'listed ones, a quarter are on no list; each is normalised, searched and given with its matches.',
         `Made ready from its files in ${milliseconds(alone)} on this thread, ${milliseconds(inThread)} in a thread of its own beside the queries; it takes`,
-        `${(search.bytes / MEBIBYTE).toFixed(1)} MiB. Meanwhile the event loop came late by ${milliseconds(busy.stall)} at worst, ${count(TURN)} queries a turn.`,
+        `${(search.bytes / MEBIBYTE).toFixed(1)} MiB. Meanwhile the event loop came late by ${milliseconds(busy.stall)} at worst, ${count(QUERIES_PER_PAUSE)} queries a turn.`,
       ],
     };
   },
@@ -131,7 +131,7 @@ async function whileRunning(
   const times: number[] = [];
   for (let i = 0; state.isRunning; i++) {
     times.push(timeOf(() => ask(queries[i % queries.length] ?? '')));
-    if (i % TURN === 0) await sleep(1);
+    if (i % QUERIES_PER_PAUSE === 0) await sleep(1);
   }
   await over;
   watch.disable();

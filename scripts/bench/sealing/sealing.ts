@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { Intake } from '../../../node/intake/intake.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
@@ -65,7 +65,7 @@ export const sealing: Part = {
       node: nodeId('eu'),
       store,
       signer: () => signer,
-      vault: new PayloadVault(new Uint8Array(randomBytes(SEED_BYTES))),
+      cipher: new PayloadCipher(new Uint8Array(randomBytes(SEED_BYTES))),
       now: Date.now,
       projections: [],
       counters: new RecordCounters(store, []),

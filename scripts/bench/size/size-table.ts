@@ -1,5 +1,5 @@
-import type { ResidentBytes } from '../hostile/resident-memory.ts';
-import { count, mebibytes, microseconds, milliseconds, ratio, type Table } from '../table.ts';
+import type { ResidentBytes } from '../attacks/resident-memory.ts';
+import { count, mebibytes, microseconds, milliseconds, ratio, type TextTable } from '../table.ts';
 import type { AnswerTimes } from './questions.ts';
 import type { StoreCheck } from './store-check.ts';
 
@@ -25,7 +25,7 @@ interface Line {
 }
 
 /** A column a size; the last holds the largest against the smallest. */
-export function sizeTable(found: readonly SizeFigures[]): Table {
+export function sizeTable(found: readonly SizeFigures[]): TextTable {
   const [first] = found;
   const last = found.at(-1);
   if (first === undefined || last === undefined) return [['', 'nothing measured']];

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClusterClient, member } from '../federation/cluster-client.ts';
 import { usedBytes } from '../federation/storage.ts';
-import { residentBytes } from '../hostile/resident-memory.ts';
+import { residentBytes } from '../attacks/resident-memory.ts';
 import { pidOf } from '../http/round.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { processorTime } from '../processor-time.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ALLOCATOR_VARIABLES } from '../../../cluster/supervisor/parts.ts';
 import { member } from '../federation/cluster-client.ts';
 import { endChild } from '../end-child.ts';
-import { mostResidentBytes } from '../hostile/resident-memory.ts';
+import { mostResidentBytes } from '../attacks/resident-memory.ts';
 import { type ProcessorTime, processorTime } from '../processor-time.ts';
 
 const FSCK = join(import.meta.dirname, '../../fsck.ts');

@@ -23,7 +23,7 @@ import { askedAfter, codes, standing } from '../../node/monitor/watched-world.ts
 
 const NODES = ['eu', 'us', 'ca'];
 const PATIENCE_MS = 60_000;
-const ROUND_PAUSE_MS = 1_500;
+const POLL_PAUSE_MS = 1_500;
 const directory = await mkdtemp(join(tmpdir(), 'meridian-monitor-'));
 const network = await TestNetwork.start({ nodes: NODES, quorum: 2, ledger: 'local' });
 const rosterFile = network.node().config.rosterFile;
@@ -43,7 +43,7 @@ for (const id of ['eu', 'us']) {
 await until('every member vouches for every batch at every node', () => NODES.every(isSettled), PATIENCE_MS);
 
 function isSettled(id: string): boolean {
-  const kept = network.node(id).context.checkpointBook.all();
+  const kept = network.node(id).context.checkpointStore.all();
   return kept.filter(({ checkpoint: { vouched } }) => vouched.eu === 1 && vouched.us === 1).length === NODES.length;
 }
 
@@ -60,7 +60,7 @@ async function watch(options: Partial<MonitorOptions> = {}): Promise<Watched> {
     stateDirectory: null,
     proofDirectory: join(directory, `proofs-${++runs}`),
     now: Date.now,
-    failingRounds: 1,
+    failingPolls: 1,
     onEvent: (event) => void events.push(event),
     ...options,
   });
@@ -68,14 +68,14 @@ async function watch(options: Partial<MonitorOptions> = {}): Promise<Watched> {
 }
 
 /** Rounds until something is so. */
-async function rounds(what: string, { monitor }: Watched, holds: (monitor: Monitor) => boolean): Promise<void> {
+async function polls(what: string, { monitor }: Watched, holds: (monitor: Monitor) => boolean): Promise<void> {
   await until(
     what,
     async () => {
-      await monitor.round();
+      await monitor.poll();
       if (holds(monitor)) return true;
       // A node answers so much a minute to one address.
-      await sleep(ROUND_PAUSE_MS);
+      await sleep(POLL_PAUSE_MS);
       return false;
     },
     PATIENCE_MS,
@@ -111,7 +111,7 @@ async function proxy(target: string, change: (path: string, body: Buffer) => Buf
 
 test('where all is well the monitor comes to the log of every node and tells nothing; the command ends with 0', async () => {
   await using watched = await watch();
-  await rounds('every batch is decided and vouched for', watched, isClosed);
+  await polls('every batch is decided and vouched for', watched, isClosed);
   assert.equal(codes(watched.events), []);
   assert.is(watched.monitor.tree.size, 2);
   for (const id of NODES) assert.is(watched.monitor.tree.root, network.node(id).context.federationLog.root);
@@ -139,7 +139,7 @@ test('another root that a member signs is proven, and the file proves it alone',
     return JSON.stringify({ ...answer, checkpoints: [{ text, signature }] });
   });
   await using watched = await watch({ nodes: [liar.url, network.node('us').baseUrl, network.node('ca').baseUrl] });
-  await rounds('a false checkpoint is proven', watched, ({ proofs }) => proofs.length > 0);
+  await polls('a false checkpoint is proven', watched, ({ proofs }) => proofs.length > 0);
   assert.ok(standing(watched.monitor).includes('checkpoint-false eu'));
   const proof = watched.events.find(({ kind }) => kind === 'proof');
   if (proof?.kind !== 'proof') throw new Error(`no proof: ${codes(watched.events).join(', ')}`);
@@ -153,9 +153,9 @@ test('a node that shows what was not signed lies, and proves nothing', async () 
     path.startsWith('/v1/chains') ? body.toString().replaceAll('sealedAt\\":\\"20', 'sealedAt\\":\\"19') : body,
   );
   await using watched = await watch({ nodes: [liar.url, network.node('us').baseUrl, network.node('ca').baseUrl] });
-  await rounds('the lie is told', watched, ({ alerts }) => alerts.some(({ code }) => code === 'node-lies'));
+  await polls('the lie is told', watched, ({ alerts }) => alerts.some(({ code }) => code === 'node-lies'));
   assert.equal(watched.monitor.proofs, []);
-  await rounds('the others show it', watched, isClosed);
+  await polls('the others show it', watched, isClosed);
 });
 
 test('a mirror that makes up the end of the topic moves nothing, and is told', async () => {
@@ -175,29 +175,29 @@ test('a mirror that makes up the end of the topic moves nothing, and is told', a
     return JSON.stringify({ ...page, messages: [...page.messages, made].slice(0, 100) });
   });
   await using watched = await watch({ mirrors: [liar.url, mirror], now: () => Date.now() + ahead });
-  await rounds('the true topic is read', watched, ({ tree }) => tree.size === 2);
+  await polls('the true topic is read', watched, ({ tree }) => tree.size === 2);
   ahead = 61_000;
-  await rounds('it is told', watched, ({ alerts }) => alerts.some(({ code }) => code === 'mirror-unconfirmed'));
+  await polls('it is told', watched, ({ alerts }) => alerts.some(({ code }) => code === 'mirror-unconfirmed'));
   assert.is(watched.monitor.tree.root, network.node('us').context.federationLog.root);
 });
 
 test('a message that came later than promised is told, with what it took', async () => {
   await using watched = await watch({ patience: { anchorMs: 1 } });
-  await rounds('it is told', watched, () => codes(watched.events).includes('notice anchor-late'));
+  await polls('it is told', watched, () => codes(watched.events).includes('notice anchor-late'));
 });
 
 test('a monitor goes on from its state without reading the topic anew, and shows metrics', async () => {
   const stateDirectory = join(directory, 'state');
   {
     await using watched = await watch({ stateDirectory });
-    await rounds('every batch is decided and vouched for', watched, isClosed);
+    await polls('every batch is decided and vouched for', watched, isClosed);
   }
   await using counted = await proxy(mirror, (_path, body) => body);
   await using watched = await watch({ stateDirectory, mirrors: [counted.url] });
   const { monitor, events } = watched;
   assert.equal([monitor.topicSequence >= 2, monitor.tree.size, isClosed(monitor)], [true, 2, true]);
   const before = monitor.topicSequence;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(codes(events), []);
   const asked = askedAfter(counted.asked.map((path) => path.replace(/\?.*sequencenumber/, 'sequencenumber')));
   assert.ok(asked.length > 0 && asked.every((after) => after >= before - 1), asked.join());
@@ -217,16 +217,16 @@ test('a monitor goes on from its state without reading the topic anew, and shows
 test('a member that is gone is missed in checkpoints and quorums', async () => {
   let ahead = 0;
   await using watched = await watch({ now: () => Date.now() + ahead });
-  await rounds('every batch is decided and vouched for', watched, isClosed);
+  await polls('every batch is decided and vouched for', watched, isClosed);
   await network.node('ca').stop();
   await network.node('us').attest({ decision: 'refuse' });
   await network.node('us').seal();
-  await rounds('it is decided', watched, ({ tree }) => tree.size === 3);
+  await polls('it is decided', watched, ({ tree }) => tree.size === 3);
   ahead = 61_000;
-  await rounds('it is told', watched, (monitor) => standing(monitor).includes('checkpoint-behind ca'));
+  await polls('it is told', watched, (monitor) => standing(monitor).includes('checkpoint-behind ca'));
   assert.ok(standing(watched.monitor).includes('quorum-missing us/2'), standing(watched.monitor).join());
   await network.node('ca').start();
-  await rounds('it is mended', watched, (monitor) => {
+  await polls('it is mended', watched, (monitor) => {
     const told = standing(monitor);
     return !told.includes('checkpoint-behind ca') && !told.includes('quorum-missing us/2');
   });

@@ -4,7 +4,7 @@ import { AccountError, type Authentication } from '../../../node/accounts/accoun
 import { MIN_API_KEY_CHARACTERS } from '../../../node/accounts/key-text.ts';
 import { SCOPES } from '../../../node/accounts/scopes.ts';
 import type { Account } from '../../../node/accounts/account.ts';
-import { AccountRoom, refusal } from './account-room.ts';
+import { AccountFixture, refusal } from './account-fixture.ts';
 
 const KEY = 'k'.repeat(MIN_API_KEY_CHARACTERS);
 
@@ -14,35 +14,35 @@ function accountOf(found: Authentication): Account {
 }
 
 test('a granted key is its account, at once and after a restart; any other is unknown', async () => {
-  await using room = await AccountRoom.open();
-  assert.is(await room.accounts.authenticate(KEY), 'unknown');
-  await room.accounts.grant({ id: 'acc_eu_acme', tier: 'standard' }, KEY);
+  await using fixture = await AccountFixture.open();
+  assert.is(await fixture.accounts.authenticate(KEY), 'unknown');
+  await fixture.accounts.grant({ id: 'acc_eu_acme', tier: 'standard' }, KEY);
   for (let restart = 0; restart < 2; restart++) {
     for (let again = 0; again < 2; again++) {
-      const found = await room.accounts.authenticate(KEY);
+      const found = await fixture.accounts.authenticate(KEY);
       assert.equal(accountOf(found), { id: 'acc_eu_acme', tier: 'standard', createdAt: '2026-11-21T09:30:00.000Z' });
       if (typeof found === 'string') throw new Error(found);
       assert.equal([found.caller.key.scopes, found.caller.key.sources, found.addresses], [[...SCOPES], null, null]);
       assert.match(found.caller.key.id, /^key_eu_[0-9A-Z]{26}$/);
     }
-    assert.is(await room.accounts.authenticate(`${KEY} `), 'unknown');
-    assert.is(await room.accounts.authenticate(''), 'unknown');
-    await room.reopen();
+    assert.is(await fixture.accounts.authenticate(`${KEY} `), 'unknown');
+    assert.is(await fixture.accounts.authenticate(''), 'unknown');
+    await fixture.reopen();
   }
 });
 
 test('granting again changes nothing and tells of nothing; a new tier holds for every key at once', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
-  const rows = await room.rows();
+  const rows = await fixture.rows();
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
-  assert.equal(await room.rows(), rows);
+  assert.equal(await fixture.rows(), rows);
   await accounts.authenticate(KEY);
   await accounts.grant({ id: 'acc_eu_acme', tier: 'enterprise' }, `${KEY}2`);
   assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'enterprise');
   assert.equal(
-    room.events.map(({ action, account, by }) => `${action} ${account} ${by}`),
+    fixture.events.map(({ action, account, by }) => `${action} ${account} ${by}`),
     [
       'account.created acc_eu_acme operator',
       'key.created acc_eu_acme operator',
@@ -53,8 +53,8 @@ test('granting again changes nothing and tells of nothing; a new tier holds for 
 });
 
 test('payloads are compressed for an account that asks for it, at once for every key, until it is taken back', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   const terms = { id: 'acc_eu_acme', tier: 'standard', compressPayloads: true } as const;
   assert.is((await accounts.create(terms)).compressPayloads, true);
   await accounts.create(terms);
@@ -62,33 +62,33 @@ test('payloads are compressed for an account that asks for it, at once for every
   await accounts.grant({ id: 'acc_eu_acme', tier: 'enterprise' }, KEY);
   assert.is(accountOf(await accounts.authenticate(KEY)).compressPayloads, true);
   for (const [compressPayloads, events] of [[false, 1], [false, 0], [true, 1]] as const) {
-    const before = room.events.length;
+    const before = fixture.events.length;
     await accounts.setCompression('acc_eu_acme', compressPayloads);
     assert.is(accountOf(await accounts.authenticate(KEY)).compressPayloads, compressPayloads);
-    assert.is(room.events.length - before, events);
+    assert.is(fixture.events.length - before, events);
   }
   assert.equal(
-    room.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
+    fixture.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
     ['off operator', 'on operator'],
   );
   assert.is(await refusal(accounts.setCompression('acc_eu_nobody', true)), 'account-not-found');
 });
 
 test('a revoked key stays revoked when it is granted again, and no key changes hands', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   const [key] = await accounts.keys.list('acc_eu_acme');
   await accounts.keys.revoke('acc_eu_acme', key?.id ?? '', 'operator');
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   assert.is(await accounts.authenticate(KEY), 'revoked');
   assert.is(await refusal(accounts.grant({ id: 'acc_eu_globex', tier: 'developer' }, KEY)), 'key-exists');
-  assert.is(await accounts.book.account('acc_eu_globex'), undefined);
+  assert.is(await accounts.accountStore.account('acc_eu_globex'), undefined);
 });
 
 test('an answer read before a change is not remembered after it', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts, store } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts, store } = fixture;
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   const get = store.get.bind(store);
   const gate = Promise.withResolvers<void>();
@@ -107,8 +107,8 @@ test('an answer read before a change is not remembered after it', async () => {
 });
 
 test('weak keys and malformed accounts are refused', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   const refused = [
     accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY.slice(1)),
     accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, `${KEY.slice(1)} `),
@@ -129,29 +129,29 @@ test('weak keys and malformed accounts are refused', async () => {
     assert.ok(outcome.status === 'rejected' && outcome.reason instanceof AccountError);
   }
   assert.is(await accounts.authenticate(KEY), 'unknown');
-  assert.equal(await room.rows(), []);
-  assert.equal(room.events, []);
+  assert.equal(await fixture.rows(), []);
+  assert.equal(fixture.events, []);
 });
 
 test('an operator makes an account once: the same again is the same, another of its id is refused', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   const made = await accounts.create({ tier: 'standard', name: 'Acme', email: 'ops@acme.example' });
   assert.match(made.id, /^acc_eu_[a-z0-9]{16}$/);
   assert.equal(await accounts.create({ id: made.id, tier: 'standard', name: 'Acme', email: 'ops@acme.example' }), made);
   assert.is(await refusal(accounts.create({ id: made.id, tier: 'enterprise' })), 'account-exists');
-  assert.is(room.events.length, 1);
-  await room.reopen();
-  assert.equal(await room.accounts.book.account(made.id), made);
+  assert.is(fixture.events.length, 1);
+  await fixture.reopen();
+  assert.equal(await fixture.accounts.accountStore.account(made.id), made);
 });
 
 test('accounts are listed page by page, those whose id begins with that of another included', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   const ids = ['a', 'a-', 'a-b', 'a0', 'aa', 'b'].map((name) => `acc_eu_${name}`);
-  for (const id of ids) await room.accounts.create({ id, tier: 'developer' });
+  for (const id of ids) await fixture.accounts.create({ id, tier: 'developer' });
   const seen: string[] = [];
   for (let after: string | undefined; ;) {
-    const page = await room.accounts.book.accounts(2, after);
+    const page = await fixture.accounts.accountStore.accounts(2, after);
     seen.push(...page.map(({ id }) => id));
     after = page.at(-1)?.id;
     if (page.length < 2 || after === undefined) break;
@@ -160,11 +160,11 @@ test('accounts are listed page by page, those whose id begins with that of anoth
 });
 
 test('what could not be recorded did not happen', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
-  const rows = await room.rows();
-  room.onRecord = async () => {
+  const rows = await fixture.rows();
+  fixture.onRecord = async () => {
     throw new Error('the audit log is full');
   };
   const [key] = await accounts.keys.list('acc_eu_acme');
@@ -177,15 +177,15 @@ test('what could not be recorded did not happen', async () => {
   ]) {
     assert.match(String(await change.catch((error: unknown) => error)), 'audit log is full');
   }
-  assert.equal(await room.rows(), rows);
+  assert.equal(await fixture.rows(), rows);
   assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'developer');
 });
 
 test('a change of several events is recorded whole, with what it changes', async () => {
-  await using room = await AccountRoom.open();
-  const { accounts } = room;
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
   const recorded: string[][] = [];
-  room.onRecord = async (events) => void recorded.push(events.map(({ action }) => action));
+  fixture.onRecord = async (events) => void recorded.push(events.map(({ action }) => action));
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   const [key] = await accounts.keys.list('acc_eu_acme');
   await accounts.keys.rotate('acc_eu_acme', key?.id ?? '', 0, 'operator');
@@ -196,13 +196,13 @@ test('a change of several events is recorded whole, with what it changes', async
 });
 
 test('no key is on the disk', async () => {
-  await using room = await AccountRoom.open();
-  await room.accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
-  const made = await room.accounts.keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
-  const turned = await room.accounts.keys.rotate('acc_eu_acme', made.key.id, 60, { key: made.key.id });
-  const bytes = await room.bytes();
+  await using fixture = await AccountFixture.open();
+  await fixture.accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
+  const made = await fixture.accounts.keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
+  const rotatedKey = await fixture.accounts.keys.rotate('acc_eu_acme', made.key.id, 60, { key: made.key.id });
+  const bytes = await fixture.bytes();
   assert.ok(bytes.includes('acc_eu_acme'));
-  for (const text of [KEY, made.apiKey, turned.apiKey]) assert.not.ok(bytes.includes(text));
+  for (const text of [KEY, made.apiKey, rotatedKey.apiKey]) assert.not.ok(bytes.includes(text));
 });
 
 test.run();

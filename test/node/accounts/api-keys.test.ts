@@ -4,34 +4,34 @@ import { MAX_KEYS } from '../../../node/accounts/api-keys.ts';
 import type { KeyRequest } from '../../../node/accounts/key-terms.ts';
 import { newKeyId } from '../../../node/accounts/key-id.ts';
 import { newKeyText } from '../../../node/accounts/key-text.ts';
-import { AccountRoom, DAY_MS, EU, HOUR_MS, refusal, refused } from './account-room.ts';
+import { AccountFixture, DAY_MS, EU, HOUR_MS, refusal, refused } from './account-fixture.ts';
 
 const OVERLAP_SECONDS = 3600;
 
-async function opened(): Promise<AccountRoom> {
-  const room = await AccountRoom.open();
-  await room.accounts.create({ id: 'acc_eu_acme', tier: 'standard' });
-  return room;
+async function opened(): Promise<AccountFixture> {
+  const fixture = await AccountFixture.open();
+  await fixture.accounts.create({ id: 'acc_eu_acme', tier: 'standard' });
+  return fixture;
 }
 
-async function stateOf({ accounts }: AccountRoom, apiKey: string): Promise<string> {
+async function stateOf({ accounts }: AccountFixture, apiKey: string): Promise<string> {
   const found = await accounts.authenticate(apiKey);
   return typeof found === 'string' ? found : 'active';
 }
 
 test('presets and scopes: a key is exactly what was asked for', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   const bound: KeyRequest = { preset: 'ingest', name: 'loader', sources: ['b', 'a', 'b'] };
   const preset = await keys.create('acc_eu_acme', bound, 'operator');
   assert.equal(
     [preset.key.name, preset.key.preset, preset.key.scopes, preset.key.sources],
     ['loader', 'ingest', ['attest:write', 'proof:read'], ['b', 'a']],
   );
-  room.now += 1;
+  fixture.now += 1;
   const scoped = await keys.create('acc_eu_acme', { scopes: ['audit:read', 'attest:write', 'audit:read'] }, 'operator');
   assert.equal([scoped.key.preset, scoped.key.scopes], [null, ['attest:write', 'audit:read']]);
-  const found = await room.accounts.authenticate(preset.apiKey);
+  const found = await fixture.accounts.authenticate(preset.apiKey);
   if (typeof found === 'string') throw new Error(found);
   assert.equal(found.caller.key, { id: preset.key.id, scopes: preset.key.scopes, sources: ['b', 'a'] });
   assert.equal(
@@ -41,7 +41,7 @@ test('presets and scopes: a key is exactly what was asked for', async () => {
 });
 
 test('terms that make no sense are refused by the name of the member', async () => {
-  await using room = await opened();
+  await using fixture = await opened();
   const cases: readonly [KeyRequest, string][] = [
     [{ preset: 'ingest', scopes: ['attest:write'] }, 'scopes'],
     [{ scopes: [] }, 'scopes'],
@@ -50,89 +50,89 @@ test('terms that make no sense are refused by the name of the member', async () 
     [{ preset: 'ingest', addresses: ['10.0.0.0/33'] }, 'addresses'],
     [{ preset: 'ingest', expiresAt: 'tomorrow' }, 'expiresAt'],
     [{ preset: 'ingest', expiresAt: '9999-12-31T23:59:59-23:59' }, 'expiresAt'],
-    [{ preset: 'ingest', expiresAt: room.at(0) }, 'expiresAt'],
+    [{ preset: 'ingest', expiresAt: fixture.at(0) }, 'expiresAt'],
     [{ preset: 'auditor', expiresAt: null }, 'expiresAt'],
   ];
   for (const [request, field] of cases) {
-    const error = await refused(room.accounts.keys.create('acc_eu_acme', request, 'operator'));
+    const error = await refused(fixture.accounts.keys.create('acc_eu_acme', request, 'operator'));
     assert.equal([error.code, error.field], ['terms-invalid', field], JSON.stringify(request));
   }
-  assert.is(await refusal(room.accounts.keys.create('acc_eu_acme', {}, 'operator')), 'terms-missing');
-  assert.equal(await room.accounts.keys.list('acc_eu_acme'), []);
+  assert.is(await refusal(fixture.accounts.keys.create('acc_eu_acme', {}, 'operator')), 'terms-missing');
+  assert.equal(await fixture.accounts.keys.list('acc_eu_acme'), []);
 });
 
 test('a key ends at its time to the millisecond, also where it is remembered', async () => {
-  await using room = await opened();
-  const { apiKey } = await room.accounts.keys.create(
+  await using fixture = await opened();
+  const { apiKey } = await fixture.accounts.keys.create(
     'acc_eu_acme',
-    { preset: 'ingest', expiresAt: room.at(5000) },
+    { preset: 'ingest', expiresAt: fixture.at(5000) },
     'operator',
   );
-  room.now += 4999;
-  assert.is(await stateOf(room, apiKey), 'active');
-  room.now += 1;
-  assert.is(await stateOf(room, apiKey), 'expired');
+  fixture.now += 4999;
+  assert.is(await stateOf(fixture, apiKey), 'active');
+  fixture.now += 1;
+  assert.is(await stateOf(fixture, apiKey), 'expired');
 });
 
 test('the key of an auditor ends after ninety days unless it is told otherwise', async () => {
-  await using room = await opened();
-  const usual = await room.accounts.keys.create('acc_eu_acme', { preset: 'auditor' }, 'operator');
-  assert.is(usual.key.expiresAt, room.at(90 * DAY_MS));
-  const ending = { preset: 'auditor', expiresAt: room.at(DAY_MS) } as const;
-  const given = await room.accounts.keys.create('acc_eu_acme', ending, 'operator');
-  assert.is(given.key.expiresAt, room.at(DAY_MS));
+  await using fixture = await opened();
+  const usual = await fixture.accounts.keys.create('acc_eu_acme', { preset: 'auditor' }, 'operator');
+  assert.is(usual.key.expiresAt, fixture.at(90 * DAY_MS));
+  const ending = { preset: 'auditor', expiresAt: fixture.at(DAY_MS) } as const;
+  const given = await fixture.accounts.keys.create('acc_eu_acme', ending, 'operator');
+  assert.is(given.key.expiresAt, fixture.at(DAY_MS));
 });
 
 test('rotation: the new key has the same terms, both work during the overlap, then the new one alone', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   const terms = {
     preset: 'ingest',
     sources: ['a'],
     addresses: ['10.0.0.0/8'],
-    expiresAt: room.at(9 * DAY_MS),
+    expiresAt: fixture.at(9 * DAY_MS),
   } as const;
   const old = await keys.create('acc_eu_acme', terms, 'operator');
   const made = await keys.rotate('acc_eu_acme', old.key.id, OVERLAP_SECONDS, 'operator');
   const { name, preset, scopes, sources, addresses, expiresAt } = old.key;
   assert.equal({ ...made.key, name, preset, scopes, sources, addresses, expiresAt }, made.key);
-  assert.equal([made.replaced.replacedBy, made.replaced.expiresAt], [made.key.id, room.at(HOUR_MS)]);
-  assert.equal([await stateOf(room, old.apiKey), await stateOf(room, made.apiKey)], ['active', 'active']);
-  room.now += HOUR_MS;
-  assert.equal([await stateOf(room, old.apiKey), await stateOf(room, made.apiKey)], ['expired', 'active']);
-  room.now += 9 * DAY_MS;
-  assert.is(await stateOf(room, made.apiKey), 'expired');
+  assert.equal([made.replaced.replacedBy, made.replaced.expiresAt], [made.key.id, fixture.at(HOUR_MS)]);
+  assert.equal([await stateOf(fixture, old.apiKey), await stateOf(fixture, made.apiKey)], ['active', 'active']);
+  fixture.now += HOUR_MS;
+  assert.equal([await stateOf(fixture, old.apiKey), await stateOf(fixture, made.apiKey)], ['expired', 'active']);
+  fixture.now += 9 * DAY_MS;
+  assert.is(await stateOf(fixture, made.apiKey), 'expired');
 });
 
 test('rotation without overlap ends the old key at once; an end that is nearer stays', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   const leaked = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
-  assert.is(await stateOf(room, leaked.apiKey), 'active');
+  assert.is(await stateOf(fixture, leaked.apiKey), 'active');
   const made = await keys.rotate('acc_eu_acme', leaked.key.id, 0, { key: leaked.key.id });
-  assert.equal([await stateOf(room, leaked.apiKey), await stateOf(room, made.apiKey)], ['expired', 'active']);
-  const short = await keys.create('acc_eu_acme', { preset: 'ingest', expiresAt: room.at(1000) }, 'operator');
+  assert.equal([await stateOf(fixture, leaked.apiKey), await stateOf(fixture, made.apiKey)], ['expired', 'active']);
+  const short = await keys.create('acc_eu_acme', { preset: 'ingest', expiresAt: fixture.at(1000) }, 'operator');
   const { replaced: ended } = await keys.rotate('acc_eu_acme', short.key.id, OVERLAP_SECONDS, 'operator');
-  assert.is(ended.expiresAt, room.at(1000));
+  assert.is(ended.expiresAt, fixture.at(1000));
 });
 
 test('what has ended or was replaced cannot be rotated', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   const replaced = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   await keys.rotate('acc_eu_acme', replaced.key.id, OVERLAP_SECONDS, 'operator');
   const revoked = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   await keys.revoke('acc_eu_acme', revoked.key.id, 'operator');
-  const expired = await keys.create('acc_eu_acme', { preset: 'ingest', expiresAt: room.at(1) }, 'operator');
-  room.now += 1;
+  const expired = await keys.create('acc_eu_acme', { preset: 'ingest', expiresAt: fixture.at(1) }, 'operator');
+  fixture.now += 1;
   for (const { key } of [replaced, revoked, expired]) {
     assert.is(await refusal(keys.rotate('acc_eu_acme', key.id, 0, 'operator')), 'key-ended');
   }
 });
 
 test('of many rotations at once exactly one is made', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   const { key } = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   const rotate = () => keys.rotate('acc_eu_acme', key.id, 60, 'operator');
   const all = await Promise.allSettled(Array.from({ length: 20 }, rotate));
@@ -141,15 +141,15 @@ test('of many rotations at once exactly one is made', async () => {
 });
 
 test('a revoked key is refused by everything that comes after, under a load that remembers it', async () => {
-  await using room = await opened();
-  const { apiKey, key } = await room.accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  await using fixture = await opened();
+  const { apiKey, key } = await fixture.accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   let isRevoked = false;
   let asked = 0;
   const wrong: string[] = [];
   const load = async () => {
     for (let after = 0; after < 50; asked++) {
       const since = isRevoked;
-      const state = await stateOf(room, apiKey);
+      const state = await stateOf(fixture, apiKey);
       if (since) after++;
       if (since && state !== 'revoked') wrong.push(state);
       await new Promise(setImmediate);
@@ -157,28 +157,28 @@ test('a revoked key is refused by everything that comes after, under a load that
   };
   const running = Array.from({ length: 16 }, load);
   await new Promise((resolve) => setTimeout(resolve, 30));
-  await room.accounts.keys.revoke('acc_eu_acme', key.id, 'operator');
+  await fixture.accounts.keys.revoke('acc_eu_acme', key.id, 'operator');
   isRevoked = true;
   await Promise.all(running);
   assert.ok(asked > 16 * 50);
   assert.equal(wrong, []);
-  await room.reopen();
-  assert.is(await stateOf(room, apiKey), 'revoked');
+  await fixture.reopen();
+  assert.is(await stateOf(fixture, apiKey), 'revoked');
 });
 
 test('revoking twice is one event; a key of another account is not found', async () => {
-  await using room = await opened();
-  const { accounts } = room;
+  await using fixture = await opened();
+  const { accounts } = fixture;
   await accounts.create({ id: 'acc_eu_globex', tier: 'standard' });
   const { key } = await accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   const once = await accounts.keys.revoke('acc_eu_acme', key.id, 'operator');
-  room.now += 1000;
+  fixture.now += 1000;
   assert.equal(await accounts.keys.revoke('acc_eu_acme', key.id, 'operator'), once);
-  assert.is(room.events.filter(({ action }) => action === 'key.revoked').length, 1);
+  assert.is(fixture.events.filter(({ action }) => action === 'key.revoked').length, 1);
   for (const attempt of [
     accounts.keys.revoke('acc_eu_globex', key.id, 'operator'),
     accounts.keys.rotate('acc_eu_globex', key.id, 0, 'operator'),
-    accounts.keys.revoke('acc_eu_acme', newKeyId(EU, room.now), 'operator'),
+    accounts.keys.revoke('acc_eu_acme', newKeyId(EU, fixture.now), 'operator'),
   ]) {
     assert.is(await refusal(attempt), 'key-not-found');
   }
@@ -186,63 +186,63 @@ test('revoking twice is one event; a key of another account is not found', async
 });
 
 test('every change is told, with who asked', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   const admin = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
   const made = await keys.create('acc_eu_acme', { preset: 'ingest' }, { key: admin.key.id });
-  const turned = await keys.rotate('acc_eu_acme', made.key.id, 0, { key: admin.key.id });
-  await keys.revoke('acc_eu_acme', turned.key.id, { key: admin.key.id });
-  assert.equal(room.events.slice(1), [
+  const rotatedKey = await keys.rotate('acc_eu_acme', made.key.id, 0, { key: admin.key.id });
+  await keys.revoke('acc_eu_acme', rotatedKey.key.id, { key: admin.key.id });
+  assert.equal(fixture.events.slice(1), [
     { account: 'acc_eu_acme', action: 'key.created', subject: admin.key.id, by: 'operator' },
     { account: 'acc_eu_acme', action: 'key.created', subject: made.key.id, by: admin.key.id },
     { account: 'acc_eu_acme', action: 'key.rotated', subject: made.key.id, by: admin.key.id },
-    { account: 'acc_eu_acme', action: 'key.created', subject: turned.key.id, by: admin.key.id },
-    { account: 'acc_eu_acme', action: 'key.revoked', subject: turned.key.id, by: admin.key.id },
+    { account: 'acc_eu_acme', action: 'key.created', subject: rotatedKey.key.id, by: admin.key.id },
+    { account: 'acc_eu_acme', action: 'key.revoked', subject: rotatedKey.key.id, by: admin.key.id },
   ]);
 });
 
 test('a key that an operator brings a second time is answered as it is; its text and id are never used twice', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
-  const given = { apiKey: newKeyText(EU), id: newKeyId(EU, room.now) };
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
+  const given = { apiKey: newKeyText(EU), id: newKeyId(EU, fixture.now) };
   const made = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', given);
-  room.now += 1000;
+  fixture.now += 1000;
   assert.equal(await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', given), made);
-  const other = { apiKey: newKeyText(EU), id: newKeyId(EU, room.now) };
+  const other = { apiKey: newKeyText(EU), id: newKeyId(EU, fixture.now) };
   for (const clash of [{ apiKey: given.apiKey }, { ...other, id: given.id }, { ...given, id: other.id }]) {
     assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', clash)), 'key-exists');
   }
-  const turned = await keys.rotate('acc_eu_acme', made.key.id, 60, 'operator', other);
-  assert.equal(await keys.rotate('acc_eu_acme', made.key.id, 60, 'operator', other), turned);
+  const rotatedKey = await keys.rotate('acc_eu_acme', made.key.id, 60, 'operator', other);
+  assert.equal(await keys.rotate('acc_eu_acme', made.key.id, 60, 'operator', other), rotatedKey);
   const weak = keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', { apiKey: 'short' });
   assert.is(await refusal(weak), 'key-weak');
 });
 
 test('the day of the last use is kept, once a day', async () => {
-  await using room = await opened();
-  const { apiKey } = await room.accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
-  const lastUsed = async () => (await room.accounts.keys.list('acc_eu_acme'))[0]?.lastUsedDay;
+  await using fixture = await opened();
+  const { apiKey } = await fixture.accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  const lastUsed = async () => (await fixture.accounts.keys.list('acc_eu_acme'))[0]?.lastUsedDay;
   assert.is(await lastUsed(), null);
   for (const day of ['2026-11-21', '2026-11-22']) {
-    await Promise.all(Array.from({ length: 50 }, () => room.accounts.authenticate(apiKey)));
-    const { writes } = room.store;
-    await room.reopen();
+    await Promise.all(Array.from({ length: 50 }, () => fixture.accounts.authenticate(apiKey)));
+    const { writes } = fixture.store;
+    await fixture.reopen();
     assert.is(await lastUsed(), day);
-    for (let i = 0; i < 50; i++) await room.accounts.authenticate(apiKey);
-    assert.ok(room.store.writes - writes <= 1);
-    room.now += DAY_MS;
+    for (let i = 0; i < 50; i++) await fixture.accounts.authenticate(apiKey);
+    assert.ok(fixture.store.writes - writes <= 1);
+    fixture.now += DAY_MS;
   }
 });
 
 test('a full list of keys makes room by the one that ended first, and refuses when all are in use', async () => {
-  await using room = await opened();
-  const { keys } = room.accounts;
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
   for (let i = 0; i < MAX_KEYS; i++) await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator')), 'too-many-keys');
   const all = await keys.list('acc_eu_acme');
   for (const at of [7, 3]) {
     await keys.revoke('acc_eu_acme', all[at]?.id ?? '', 'operator');
-    room.now += 1000;
+    fixture.now += 1000;
   }
   await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   const left = (await keys.list('acc_eu_acme')).map(({ id }) => id);

@@ -7,7 +7,7 @@ import { type KeyRequest, termsOf } from '../../../node/accounts/key-terms.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../../node/accounts/scopes.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { AccountRoom, DAY_MS, refused, refusal, START } from './account-room.ts';
+import { AccountFixture, DAY_MS, refused, refusal, START } from './account-fixture.ts';
 
 const SOURCES = ['a', 'b', 'c'];
 const RANGES = ['10.0.0.0/8', '10.1.0.0/16', '10.1.2.3', '192.0.2.0/24', '2001:db8::/32', '0.0.0.0/0'];
@@ -65,21 +65,21 @@ test('what a maker has itself it may give, and what it leaves out is inherited',
   assert.is(termsOf({ preset: 'auditor' }, from, START).expiresAt, from.expiresAt);
 });
 
-async function withAdmins(): Promise<AccountRoom> {
-  const room = await AccountRoom.open();
-  await room.accounts.create({ id: 'acc_eu_acme', tier: 'standard' });
-  await room.accounts.keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
-  return room;
+async function withAdmins(): Promise<AccountFixture> {
+  const fixture = await AccountFixture.open();
+  await fixture.accounts.create({ id: 'acc_eu_acme', tier: 'standard' });
+  await fixture.accounts.keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
+  return fixture;
 }
 
 test('a limited administrator gains nothing by making, rotating or revoking keys', async () => {
-  await using room = await withAdmins();
-  const { keys } = room.accounts;
+  await using fixture = await withAdmins();
+  const { keys } = fixture.accounts;
   const [full] = await keys.list('acc_eu_acme');
   const limits: readonly [KeyRequest, string][] = [
     [{ scopes: ['keys:admin', 'proof:read'] }, 'scopes'],
     [{ preset: 'admin', sources: ['a'] }, 'sources'],
-    [{ preset: 'admin', expiresAt: room.at(DAY_MS) }, 'expiresAt'],
+    [{ preset: 'admin', expiresAt: fixture.at(DAY_MS) }, 'expiresAt'],
     [{ preset: 'admin', addresses: ['10.0.0.1'] }, 'addresses'],
   ];
   for (const [terms, field] of limits) {
@@ -88,8 +88,8 @@ test('a limited administrator gains nothing by making, rotating or revoking keys
     const widest = { scopes: [...KEY_PRESETS.admin], sources: null, addresses: null, expiresAt: null };
     const made = await refused(keys.create('acc_eu_acme', widest, actor));
     assert.equal([made.code, made.field], ['beyond-maker', field]);
-    const turned = await refused(keys.rotate('acc_eu_acme', full?.id ?? '', 0, actor));
-    assert.equal([turned.code, turned.field], ['beyond-maker', field]);
+    const rotatedKey = await refused(keys.rotate('acc_eu_acme', full?.id ?? '', 0, actor));
+    assert.equal([rotatedKey.code, rotatedKey.field], ['beyond-maker', field]);
     const own = await keys.rotate('acc_eu_acme', key.id, 0, actor);
     assert.equal({ ...own.key, ...pick(key) }, own.key);
     assert.is(await refusal(keys.create('acc_eu_acme', { scopes: ['keys:admin'] }, actor)), 'maker-ended');
@@ -101,8 +101,8 @@ test('a limited administrator gains nothing by making, rotating or revoking keys
 });
 
 test('a key that was replaced cannot outlive its overlap by its successor', async () => {
-  await using room = await withAdmins();
-  const { keys } = room.accounts;
+  await using fixture = await withAdmins();
+  const { keys } = fixture.accounts;
   const [stolen] = await keys.list('acc_eu_acme');
   const actor = { key: stolen?.id ?? '' };
   const { key } = await keys.rotate('acc_eu_acme', actor.key, 3600, 'operator');
@@ -110,12 +110,12 @@ test('a key that was replaced cannot outlive its overlap by its successor', asyn
   assert.is(await refusal(keys.rotate('acc_eu_acme', actor.key, 0, actor)), 'key-ended');
   assert.is(await refusal(keys.revoke('acc_eu_acme', key.id, actor)), 'last-admin');
   const made = await keys.create('acc_eu_acme', { preset: 'admin' }, actor);
-  assert.is(made.key.expiresAt, room.at(3_600_000));
+  assert.is(made.key.expiresAt, fixture.at(3_600_000));
 });
 
 test('a key that was revoked a moment ago makes nothing any more', async () => {
-  await using room = await withAdmins();
-  const { keys } = room.accounts;
+  await using fixture = await withAdmins();
+  const { keys } = fixture.accounts;
   const { key } = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
   const [, made] = await Promise.allSettled([
     keys.revoke('acc_eu_acme', key.id, 'operator'),
@@ -125,13 +125,13 @@ test('a key that was revoked a moment ago makes nothing any more', async () => {
 });
 
 test('the last key that administers an account is not revoked by itself; it is rotated, or revoked by the operator', async () => {
-  await using room = await withAdmins();
-  const { keys } = room.accounts;
+  await using fixture = await withAdmins();
+  const { keys } = fixture.accounts;
   const [last] = await keys.list('acc_eu_acme');
   const actor = { key: last?.id ?? '' };
   await keys.create('acc_eu_acme', { scopes: ['keys:admin'] }, 'operator');
-  const ending = await keys.create('acc_eu_acme', { preset: 'admin', expiresAt: room.at(1000) }, 'operator');
-  room.now += 1000;
+  const ending = await keys.create('acc_eu_acme', { preset: 'admin', expiresAt: fixture.at(1000) }, 'operator');
+  fixture.now += 1000;
   assert.is(await refusal(keys.revoke('acc_eu_acme', actor.key, actor)), 'last-admin');
   assert.ok(ending.key.expiresAt);
   const { key } = await keys.rotate('acc_eu_acme', actor.key, 60, actor);

@@ -18,8 +18,8 @@ import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
-import { draftOf, NODE, signer, temporaryDirectory, vault } from '../intake/intake-room.ts';
-import { recordsOf } from '../tally/tally-room.ts';
+import { draftOf, NODE, signer, temporaryDirectory, cipher } from '../intake/intake-fixture.ts';
+import { recordsOf } from '../tally/tally-fixture.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 9, 1, 12);
@@ -33,7 +33,7 @@ interface World {
 }
 
 /** Intake whose records are counted by agent, over a real store whose disk can refuse. */
-class Room implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly store: Store;
   readonly intake: Intake;
   readonly world: World;
@@ -44,7 +44,7 @@ class Room implements AsyncDisposable {
     this.world = world;
   }
 
-  static async open(directory: string): Promise<Room> {
+  static async open(directory: string): Promise<Fixture> {
     const store = await Store.open(join(directory, 'store'));
     const write = store.write.bind(store);
     const world = { now: START, isKept: true };
@@ -53,14 +53,14 @@ class Room implements AsyncDisposable {
       node: NODE,
       store,
       signer: () => signer,
-      vault,
+      cipher,
       now: () => world.now,
       projections: [],
       counters: new RecordCounters(store, [new AgentTally(store, NODE)]),
       onCommitted: () => undefined,
     });
     intake.start();
-    return new Room(store, intake, world);
+    return new Fixture(store, intake, world);
   }
 
   async record(draft: Draft): Promise<RecordId> {
@@ -80,7 +80,7 @@ class Room implements AsyncDisposable {
       signal: undefined,
       keys: null,
       own: NODE,
-      vault: null,
+      cipher: null,
       agentKeys: null,
       held: null,
     });
@@ -110,25 +110,25 @@ function reviewOf(original: RecordId, account = 'acme'): Draft {
 
 test('what an agent signed is its own; what others say in its name, or of its records, is not', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await Room.open(directory.path);
-  const first = await room.record(signedDraft());
-  await room.record(assertedDraft());
-  await room.record(reviewOf(first));
-  await room.record(reviewOf(first, 'stranger'));
-  const second = await room.record(signedDraft());
+  await using fixture = await Fixture.open(directory.path);
+  const first = await fixture.record(signedDraft());
+  await fixture.record(assertedDraft());
+  await fixture.record(reviewOf(first));
+  await fixture.record(reviewOf(first, 'stranger'));
+  const second = await fixture.record(signedDraft());
   const incident: Partial<Draft> = {
     kind: 'incident',
     claims: { channel: 'direct' },
     links: { related: [first, second] },
   };
-  await room.record(draftOf('s', {}, incident));
-  await room.record(draftOf('s', {}, { kind: 'agent_record', claims: { channel: 'tiered', agentId: AGENT } }));
-  const tally = await room.tally();
+  await fixture.record(draftOf('s', {}, incident));
+  await fixture.record(draftOf('s', {}, { kind: 'agent_record', claims: { channel: 'tiered', agentId: AGENT } }));
+  const tally = await fixture.tally();
   assert.equal(
     [tally?.count, tally?.asserted.count, tally?.overrides, tally?.incidents, tally?.kinds],
     [2, 1, 1, 1, { decision: 2 }],
   );
-  const places = await Array.fromAsync(agentRecordTable.under(room.store, [agentPart(AGENT)]));
+  const places = await Array.fromAsync(agentRecordTable.under(fixture.store, [agentPart(AGENT)]));
   assert.equal(
     places.map(([[seq], count]) => [Number(seq), count]),
     [
@@ -136,42 +136,42 @@ test('what an agent signed is its own; what others say in its name, or of its re
       [5, 2],
     ],
   );
-  assert.equal(await room.faults(), []);
+  assert.equal(await fixture.faults(), []);
 });
 
 test('days are counted one by one, and only the last thirty of them', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await Room.open(directory.path);
-  for (let day = 0; day < 40; day += 2, room.world.now += 2 * DAY_MS) {
-    await room.record(signedDraft());
-    await room.record(signedDraft());
+  await using fixture = await Fixture.open(directory.path);
+  for (let day = 0; day < 40; day += 2, fixture.world.now += 2 * DAY_MS) {
+    await fixture.record(signedDraft());
+    await fixture.record(signedDraft());
   }
-  const tally = await room.tally();
+  const tally = await fixture.tally();
   assert.ok(tally);
-  const last = room.world.now - 2 * DAY_MS;
+  const last = fixture.world.now - 2 * DAY_MS;
   assert.equal([tally.count, lastDays(tally, last)], [40, 30]);
   assert.is(lastDays(tally, last + 2 * DAY_MS), 28);
   assert.is(lastDays(tally, last + 30 * DAY_MS), 0);
-  assert.equal(await room.faults(), []);
+  assert.equal(await fixture.faults(), []);
 });
 
 test('a write that the disk refused counts nothing', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await Room.open(directory.path);
-  await room.record(signedDraft());
-  room.world.isKept = false;
-  await room.record(signedDraft()).then(assert.unreachable, () => undefined);
-  room.world.isKept = true;
-  await room.record(signedDraft());
-  assert.is((await room.tally())?.count, 2);
-  assert.equal(await room.faults(), []);
+  await using fixture = await Fixture.open(directory.path);
+  await fixture.record(signedDraft());
+  fixture.world.isKept = false;
+  await fixture.record(signedDraft()).then(assert.unreachable, () => undefined);
+  fixture.world.isKept = true;
+  await fixture.record(signedDraft());
+  assert.is((await fixture.tally())?.count, 2);
+  assert.equal(await fixture.faults(), []);
 });
 
 test('a count that is wrong, missing or of no record is named', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await Room.open(directory.path);
-  for (let i = 0; i < 4; i++) await room.record(signedDraft());
-  const tally = await room.tally();
+  await using fixture = await Fixture.open(directory.path);
+  for (let i = 0; i < 4; i++) await fixture.record(signedDraft());
+  const tally = await fixture.tally();
   assert.ok(tally);
   const agent = agentPart(AGENT);
   const stranger = agentPart('stranger');
@@ -183,14 +183,14 @@ test('a count that is wrong, missing or of no record is named', async () => {
     [agentRecordTable.put([stranger, 2], 1), `${agentRecordTable.key(stranger, 2)} belongs to no record`],
   ];
   for (const [operation, found] of damage) {
-    const before = await room.store.get(operation.key);
-    await room.store.write([operation]);
-    const [fault = ''] = await room.faults();
+    const before = await fixture.store.get(operation.key);
+    await fixture.store.write([operation]);
+    const [fault = ''] = await fixture.faults();
     assert.ok(fault.startsWith(found), fault);
     const { key } = operation;
-    await room.store.write([before === undefined ? { type: 'del', key } : { type: 'put', key, value: before }]);
+    await fixture.store.write([before === undefined ? { type: 'del', key } : { type: 'put', key, value: before }]);
   }
-  assert.equal(await room.faults(), []);
+  assert.equal(await fixture.faults(), []);
 });
 
 test.run();

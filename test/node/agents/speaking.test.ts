@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AgentKeyVault } from '../../../node/agents/agent-key-vault.ts';
+import { AgentKeyCipher } from '../../../node/agents/agent-key-cipher.ts';
 import { agentKeyTable } from '../../../node/agents/agent-tables.ts';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
@@ -48,11 +48,11 @@ async function agentOf(node: TestNode, id: JsonValue | undefined) {
 
 async function seedsOf(agentId: string): Promise<Uint8Array[]> {
   const { payloadKey } = await readNodeKeys(eu.config.home);
-  const vault = new AgentKeyVault(payloadKey);
+  const agentKeyCipher = new AgentKeyCipher(payloadKey);
   const seeds: Uint8Array[] = [];
   const agent = (await eu.context.agents.find(agentId))?.keys.at(-1)?.keyId.slice('sha256:'.length);
   for await (const [parts, sealed] of agentKeyTable.under(eu.context.store, [])) {
-    if (parts[1] === agent) seeds.push(vault.open(agentKeyTable.key(...parts), sealed));
+    if (parts[1] === agent) seeds.push(agentKeyCipher.open(agentKeyTable.key(...parts), sealed));
   }
   return seeds;
 }

@@ -13,7 +13,7 @@ import { beginReread, endReread } from '../../../node/log/reread.ts';
 import { type RangeOptions, Store } from '../../../node/store/store.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
-import { fastFederation } from '../federation/member-rooms.ts';
+import { fastFederation } from '../federation/member-fixture.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { anchorMessage, AnchoringNode, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';

@@ -8,15 +8,15 @@ import { AUDIT_EXPORT_FORMATS } from '../../../protocol/api/audit-log.ts';
 import { verifyAuditLog } from '../../../protocol/audit/walk.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { AuditRoom, LATE, linesOf, NODE, temporaryDirectory, use } from './audit-room.ts';
+import { AuditFixture, LATE, linesOf, NODE, temporaryDirectory, use } from './audit-fixture.ts';
 
 const directory = await temporaryDirectory();
 let clock = LATE;
-const room = await AuditRoom.open(directory.path, { now: () => clock });
-const { store, auditLog } = room;
+const fixture = await AuditFixture.open(directory.path, { now: () => clock });
+const { store, auditLog } = fixture;
 
 test.after(async () => {
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 

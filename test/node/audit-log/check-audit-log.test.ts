@@ -20,8 +20,8 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { del, type Mutation, StoredRows } from '../fsck/damaged-home.ts';
 import { copyTo, drop, edit, move, swap, text } from '../fsck/mutations.ts';
-import { signer, vault } from '../intake/intake-room.ts';
-import { DAY_MS, LATE, NODE, temporaryDirectory, use } from './audit-room.ts';
+import { signer, cipher } from '../intake/intake-fixture.ts';
+import { DAY_MS, LATE, NODE, temporaryDirectory, use } from './audit-fixture.ts';
 
 const log = pino({ level: 'silent' });
 const directory = await temporaryDirectory();
@@ -36,7 +36,7 @@ test.before(async () => {
     node: NODE,
     store,
     signer: () => signer,
-    vault,
+    cipher,
     now,
     projections: [auditHeadProjection],
     counters: new RecordCounters(store, []),
@@ -78,7 +78,7 @@ async function checked(mutation?: Mutation, own: NodeId | null = NODE): Promise<
       report,
       keys: null,
       own,
-      vault: null,
+      cipher: null,
       agentKeys: null,
       held: null,
       signal: undefined,

@@ -10,15 +10,15 @@ import type { Operation } from '../../../node/store/operation.ts';
 import { verifyAuditLog } from '../../../protocol/audit/walk.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import {
-  AuditRoom,
-  type AuditRoomOptions,
+  AuditFixture,
+  type AuditFixtureOptions,
   DAY_MS,
   LATE,
   linesOf,
   NODE,
   temporaryDirectory,
   use,
-} from './audit-room.ts';
+} from './audit-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
 const MINUTE = 60_000;
@@ -36,22 +36,22 @@ class Days implements AsyncDisposable {
   together = 0;
   readonly #directory: string;
   #under = 0;
-  #room: AuditRoom | undefined;
+  #fixture: AuditFixture | undefined;
   #heads: DailyHeads | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  async open(options: AuditRoomOptions = {}): Promise<void> {
-    this.#room = await AuditRoom.open(this.#directory, { now: () => this.clock, ...options });
+  async open(options: AuditFixtureOptions = {}): Promise<void> {
+    this.#fixture = await AuditFixture.open(this.#directory, { now: () => this.clock, ...options });
     const attest = (head: DailyHead, besides: () => readonly Operation[]) => this.#attest(head, besides);
-    this.#heads = new DailyHeads({ ...roomsOf(this.room), now: () => this.clock, log, attest });
+    this.#heads = new DailyHeads({ ...sourcesOf(this.fixture), now: () => this.clock, log, attest });
   }
 
-  get room(): AuditRoom {
-    if (this.#room === undefined) throw new Error('not open');
-    return this.#room;
+  get fixture(): AuditFixture {
+    if (this.#fixture === undefined) throw new Error('not open');
+    return this.#fixture;
   }
 
   get heads(): DailyHeads {
@@ -65,23 +65,23 @@ class Days implements AsyncDisposable {
   }
 
   note(account: string, ...subjects: readonly (string | number)[]): void {
-    for (const subject of subjects) this.room.auditLog.note(account, use(subject));
+    for (const subject of subjects) this.fixture.auditLog.note(account, use(subject));
   }
 
   async restart(how: 'stop' | 'kill' = 'stop'): Promise<void> {
     await this.heads[Symbol.asyncDispose]();
-    if (how === 'kill') await this.room.die();
-    await this.room[Symbol.asyncDispose]();
+    if (how === 'kill') await this.fixture.die();
+    await this.fixture[Symbol.asyncDispose]();
     await this.open();
   }
 
   async openDays(): Promise<string[]> {
-    return (await Array.fromAsync(auditDayTable.under(this.room.store, []))).map(([parts]) => parts.join(' '));
+    return (await Array.fromAsync(auditDayTable.under(this.fixture.store, []))).map(([parts]) => parts.join(' '));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#heads?.[Symbol.asyncDispose]();
-    await this.#room?.[Symbol.asyncDispose]();
+    await this.#fixture?.[Symbol.asyncDispose]();
   }
 
   async #attest(head: DailyHead, besides: () => readonly Operation[]): Promise<RecordId> {
@@ -92,14 +92,14 @@ class Days implements AsyncDisposable {
     if (fate === 'refused') throw new Error('the signer is halted');
     const id = newRecordId(NODE, this.clock);
     const { account, day } = head;
-    await this.room.store.write([auditAttestedTable.put([account, day], id), ...besides()]);
+    await this.fixture.store.write([auditAttestedTable.put([account, day], id), ...besides()]);
     this.attested.push(head);
     if (fate === 'unsaid') throw new Error('the process is gone');
     return id;
   }
 }
 
-function roomsOf({ store, auditLog }: AuditRoom): Pick<AuditRoom, 'store' | 'auditLog'> {
+function sourcesOf({ store, auditLog }: AuditFixture): Pick<AuditFixture, 'store' | 'auditLog'> {
   return { store, auditLog };
 }
 
@@ -120,7 +120,7 @@ test('a day is attested once it is over, with the number of its lines and the ha
   days.clock = LATE + 2 * MINUTE;
   assert.is(await days.heads.look(), 2);
   assert.equal(days.told.toSorted(), ['2026-11-20 acme 3', '2026-11-20 globex 1']);
-  const lines = await linesOf(days.room.store, 'acme');
+  const lines = await linesOf(days.fixture.store, 'acme');
   const verdict = verifyAuditLog(nativeSuite, lines, { node: NODE, account: 'acme' });
   assert.is(verdict?.days[0]?.head, days.attested[0]?.head);
   assert.equal(await days.openDays(), ['2026-11-21 acme']);
@@ -188,8 +188,8 @@ test('the record was taken back from peers and the day comes of an older copy: n
   await using directory = await temporaryDirectory();
   await using days = await daysIn(directory.path);
   days.note('acme', 1);
-  await days.room.auditLog.flush();
-  await days.room.store.write([auditAttestedTable.put(['acme', '2026-11-20'], newRecordId(NODE, LATE))]);
+  await days.fixture.auditLog.flush();
+  await days.fixture.store.write([auditAttestedTable.put(['acme', '2026-11-20'], newRecordId(NODE, LATE))]);
   days.clock += 2 * MINUTE;
   assert.is(await days.heads.look(), 0);
   assert.equal([days.told, await days.openDays()], [[], []]);
@@ -207,7 +207,7 @@ test('what reaches the disk after its day was closed belongs to the next, also w
   await days.restart();
   days.note('acme', 3);
   days.note('fresh', 2);
-  await days.room.auditLog.flush();
+  await days.fixture.auditLog.flush();
   assert.equal(await days.openDays(), ['2026-11-21 acme', '2026-11-21 fresh']);
   assert.is(await days.heads.look(), 0);
   days.clock = LATE + DAY_MS + 2 * MINUTE;
@@ -224,7 +224,7 @@ test('what the store refuses over midnight keeps its day open until it is writte
   isFull = true;
   days.clock += 2 * MINUTE;
   assert.is(await days.heads.look(), 0);
-  assert.is(days.room.auditLog.closedThrough, null);
+  assert.is(days.fixture.auditLog.closedThrough, null);
   isFull = false;
   assert.is(await days.heads.look(), 1);
   assert.equal(days.told, ['2026-11-20 acme 1']);
@@ -241,8 +241,8 @@ test('lines noted while the day is being closed are in it whole or not at all', 
     await days.heads.look();
   }
   clearInterval(more);
-  await days.room.auditLog.flush();
-  const lines = await linesOf(days.room.store, 'acme');
+  await days.fixture.auditLog.flush();
+  const lines = await linesOf(days.fixture.store, 'acme');
   const { days: spans = [] } = verifyAuditLog(nativeSuite, lines, { node: NODE, account: 'acme' }) ?? {};
   assert.is(lines.length, noted);
   for (const { day, entries, head } of days.attested) {
@@ -261,8 +261,8 @@ test('a thousand accounts are attested side by side, and a store full of history
   assert.is(new Set(days.told).size, 1_000);
   assert.ok(days.together > 32 && days.together <= 64, `${days.together} together`);
   let rows = 0;
-  const range = days.room.store.range.bind(days.room.store);
-  days.room.store.range = (options) => {
+  const range = days.fixture.store.range.bind(days.fixture.store);
+  days.fixture.store.range = (options) => {
     const found = range(options);
     return (async function* () {
       for await (const row of found) {

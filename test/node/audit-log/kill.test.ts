@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AuditRoom, entriesOf, temporaryDirectory } from './audit-room.ts';
+import { AuditFixture, entriesOf, temporaryDirectory } from './audit-fixture.ts';
 
 const WRITER = join(import.meta.dirname, 'audit-writer.ts');
 const KILLS = 5;
@@ -28,8 +28,8 @@ test('a log whose process is killed again and again is one whole chain with ever
   let told = -1;
   for (let kill = 0; kill < KILLS; kill++) {
     const last = await killWriter(directory.path, told + 1);
-    await using room = await AuditRoom.open(directory.path);
-    const entries = await entriesOf(room.store, 'acme');
+    await using fixture = await AuditFixture.open(directory.path);
+    const entries = await entriesOf(fixture.store, 'acme');
     const changes = entries.filter(({ action }) => action === 'key.created').map(({ subject }) => Number(subject));
     assert.equal(
       changes.slice(0, last + 1),

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Locks } from '../../../node/compliance/locks.ts';
-import { Lanes } from '../../../node/lanes.ts';
+import { KeyedLock } from '../../../node/keyed-lock.ts';
 import { Store } from '../../../node/store/store.ts';
 import { until } from '../../fixtures/until.ts';
 import { temporaryDirectory } from '../anchoring/anchoring-node.ts';
@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../anchoring/anchoring-node.ts';
 test('work on the same sources runs one after the other, in whichever order each names them', async () => {
   await using directory = await temporaryDirectory();
   await using store = await Store.open(directory.path);
-  const locks = new Locks(store, new Lanes());
+  const locks = new Locks(store, new KeyedLock());
   const [one, two] = ['one', 'two'].map((sourceId) => ({ account: 'acc', sourceId }));
   if (one === undefined || two === undefined) throw new Error('two sources');
   let [at, most, done] = [0, 0, 0];

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
+import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
 import { Pulling } from './pulling.ts';
 import { anotherKind } from './rebuilding.ts';
 
@@ -26,13 +26,13 @@ function startsAsked({ network }: Pulling, of: string): readonly number[] {
 }
 
 async function assertWhole(pulling: Pulling): Promise<void> {
-  const [own, origin] = await Promise.all(['jp', 'eu'].map((name) => rowsOf(pulling.room(name).store, CHAIN_TABLES)));
+  const [own, origin] = await Promise.all(['jp', 'eu'].map((name) => rowsOf(pulling.fixture(name).store, CHAIN_TABLES)));
   assert.equal(own, origin);
 }
 
 test('from the second page on the next is asked for while one is checked; none twice, and one at a time', async () => {
   await using pulling = await startWithPages(['eu']);
-  const { store } = pulling.room('jp');
+  const { store } = pulling.fixture('jp');
   const held: number[] = [];
   pulling.network.distortions.set('eu', async function* (frames) {
     held.push((await rowsOf(store, [recordIndex.name])).size);

@@ -29,7 +29,7 @@ test('2,000 records that were each signed alone come with few synced writes', as
     Array.from({ length: 2_000 }, () => ({})),
     1,
   );
-  const { store } = pulling.room('jp');
+  const { store } = pulling.fixture('jp');
   const writes = store.writes;
   const started = performance.now();
   pulling.catchUp.lead(EU, EU, 1);

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { MemberNetwork } from './member-network.ts';
-import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
+import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 import { Pulling, SIX } from './pulling.ts';
 import { anotherKind } from './rebuilding.ts';
@@ -19,8 +19,8 @@ test('a chain is pulled from its origin where the origin can be asked', async ()
   await pulling.catchUp.settled(EU);
   assert.equal(pulling.batches, ['eu/1', 'eu/2', 'eu/3']);
   assert.equal(
-    await rowsOf(pulling.room('jp').store, CHAIN_TABLES),
-    await rowsOf(pulling.room('eu').store, CHAIN_TABLES),
+    await rowsOf(pulling.fixture('jp').store, CHAIN_TABLES),
+    await rowsOf(pulling.fixture('eu').store, CHAIN_TABLES),
   );
 });
 
@@ -166,7 +166,7 @@ test('a chain whose origin contradicts itself is reported, not stored, and not p
   await using pulling = await Pulling.start();
   await pulling.seal('eu', ['eu']);
   const batch = await pulling.federation.sealBatch('eu', SIX, { envelope: { size: 5 } });
-  await pulling.room('eu').hold(batch);
+  await pulling.fixture('eu').hold(batch);
   pulling.catchUp.lead(EU, EU, 2);
   await pulling.catchUp.settled(EU);
   assert.is(pulling.head('eu'), 1);
@@ -179,7 +179,7 @@ test('a page under a key that is not known here asks for the keys of the one who
   await using pulling = await Pulling.start();
   await pulling.federation.rotateKey('eu');
   const certificate = pulling.federation.certificates.at(-1);
-  for (const name of ['eu', 'us']) if (certificate) await pulling.room(name).keys.learnCertificate(certificate);
+  for (const name of ['eu', 'us']) if (certificate) await pulling.fixture(name).keys.learnCertificate(certificate);
   await pulling.seal('eu', ['eu', 'us']);
   pulling.catchUp.lead(EU, US, 1);
   await pulling.catchUp.settled(EU);

@@ -10,7 +10,7 @@ import { groupOperations, groupTable } from '../../../node/records/record-tables
 import { groupAnew } from '../../../node/sealing/group-anew.ts';
 import { signAnew } from '../../../node/sealing/sign-anew.ts';
 import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-member.ts';
-import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
+import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
 import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
 
 for (const isApart of [false, true]) {

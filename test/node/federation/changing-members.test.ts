@@ -66,7 +66,7 @@ test('a new member starts with a roster file, and derives all history by its own
   await giveRosters(us);
   await za.start();
   await inForce([za], text);
-  assert.equal(za.context.keys.book.inForce.hashes, eu.context.keys.book.inForce.hashes);
+  assert.equal(za.context.keys.currentRosters.inForce.hashes, eu.context.keys.currentRosters.inForce.hashes);
   await until('za to vouch for all that eu does', () => {
     const [own, theirs] = [za.context.vouching.vouched(), eu.context.vouching.vouched()];
     return theirs.size >= 3 && [...theirs].every(([node, batch]) => (own.get(node) ?? 0) >= batch);
@@ -85,7 +85,7 @@ test('a member that is removed hears it, is hung up and signs nothing more; one 
   assert.is((await za.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 503);
   const removedAt = za.context.federationLog.state.rosters.at(-1)?.index ?? Number.POSITIVE_INFINITY;
   await until('the last word of za', () => {
-    return [eu, us, ca].every(({ context }) => (context.checkpointBook.newest(ZA)?.checkpoint.size ?? 0) > removedAt);
+    return [eu, us, ca].every(({ context }) => (context.checkpointStore.newest(ZA)?.checkpoint.size ?? 0) > removedAt);
   });
   await until('what za recorded last', () => {
     return [eu, us, ca].every(({ context }) => context.chains.head(ZA).batch === za.context.chains.head(ZA).batch);

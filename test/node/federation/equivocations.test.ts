@@ -13,13 +13,13 @@ import { isConsensusTimestamp } from '../../../protocol/time.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
-import { fastFederation, MemberRooms, temporaryHome } from './member-rooms.ts';
+import { fastFederation, MemberFixture, temporaryHome } from './member-fixture.ts';
 
 const EU = nodeId('eu');
 
-interface Room extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly federation: TestFederation;
-  readonly rooms: MemberRooms;
+  readonly memberFixture: MemberFixture;
   readonly equivocations: Equivocations;
   /** What the judge says from now on. */
   readonly judge: (word: ProofWord) => void;
@@ -27,17 +27,17 @@ interface Room extends AsyncDisposable {
   readonly reopened: () => Promise<Equivocations>;
 }
 
-async function open(): Promise<Room> {
+async function open(): Promise<Fixture> {
   const home = await temporaryHome();
   const federation = await fastFederation(['us', 'eu']);
   let word: ProofWord = 'two-signed';
   const judge: JudgePair = async () => word;
-  const rooms = await MemberRooms.open(home.path, federation, 'us', { judge });
+  const memberFixture = await MemberFixture.open(home.path, federation, 'us', { judge });
   const { envelope } = await federation.sealBatch('eu', [{}]);
   return {
     federation,
-    rooms,
-    equivocations: rooms.equivocations,
+    memberFixture,
+    equivocations: memberFixture.equivocations,
     judge: (next) => {
       word = next;
     },
@@ -45,9 +45,9 @@ async function open(): Promise<Room> {
       const { signer } = federation.member('eu').key;
       return signStatement(envelopeStatement, { ...envelope, keyId: signer.keyId, ...change }, signer);
     },
-    reopened: () => Equivocations.open(rooms.store, rooms.keys, judge),
+    reopened: () => Equivocations.open(memberFixture.store, memberFixture.keys, judge),
     async [Symbol.asyncDispose]() {
-      await rooms[Symbol.asyncDispose]();
+      await memberFixture[Symbol.asyncDispose]();
       await home[Symbol.asyncDispose]();
     },
   };
@@ -62,83 +62,83 @@ function rivalOf(batch: number): LoggedRival {
 }
 
 test('two envelopes that signatures alone show accuse nobody, and do once the ledger was read to name both', async () => {
-  await using room = await open();
-  const { equivocations } = room;
-  const first = await room.envelope();
-  assert.ok(await equivocations.learn({ first, second: await room.envelope({ size: 2 }) }));
+  await using fixture = await open();
+  const { equivocations } = fixture;
+  const first = await fixture.envelope();
+  assert.ok(await equivocations.learn({ first, second: await fixture.envelope({ size: 2 }) }));
   assert.equal(equivocations.all(), [{ node: EU, batch: 1, stands: false }]);
   assert.equal([equivocations.accuses(EU), equivocations.knows(EU, 1), equivocations.isSigned(EU, 1)], [false, true, true]);
-  assert.not(await equivocations.learn({ first, second: await room.envelope({ size: 3 }) }), 'one pair a number');
-  room.judge('proven');
+  assert.not(await equivocations.learn({ first, second: await fixture.envelope({ size: 3 }) }), 'one pair a number');
+  fixture.judge('proven');
   await equivocations.noteRivals([rivalOf(1)]);
   assert.equal(equivocations.all(), [{ node: EU, batch: 1, stands: true }]);
   assert.ok(equivocations.accuses(EU));
-  const again = await room.reopened();
+  const again = await fixture.reopened();
   await again.reconsider();
   assert.equal(again.all(), [{ node: EU, batch: 1, stands: true }]);
 });
 
 test('a pair that stands takes the place of one that does not', async () => {
-  await using room = await open();
-  const [first, second, third] = [await room.envelope(), await room.envelope({ size: 2 }), await room.envelope({ size: 3 })];
-  await room.equivocations.learn({ first, second });
-  room.judge('proven');
-  assert.ok(await room.equivocations.learn({ first, second: third }));
-  assert.equal(await equivocationTable.get(room.rooms.store, 'eu', 1), { first, second: third });
-  assert.not(await room.equivocations.learn({ first, second }), 'it is proven already');
+  await using fixture = await open();
+  const [first, second, third] = [await fixture.envelope(), await fixture.envelope({ size: 2 }), await fixture.envelope({ size: 3 })];
+  await fixture.equivocations.learn({ first, second });
+  fixture.judge('proven');
+  assert.ok(await fixture.equivocations.learn({ first, second: third }));
+  assert.equal(await equivocationTable.get(fixture.memberFixture.store, 'eu', 1), { first, second: third });
+  assert.not(await fixture.equivocations.learn({ first, second }), 'it is proven already');
 });
 
 test('what goes together is refused as the fault of whoever shows it', async () => {
-  await using room = await open();
-  const first = await room.envelope();
-  for (const second of [first, await room.envelope({ batch: 2 })]) {
-    const refused = await room.equivocations.learn({ first, second }).catch((error: unknown) => error);
+  await using fixture = await open();
+  const first = await fixture.envelope();
+  for (const second of [first, await fixture.envelope({ batch: 2 })]) {
+    const refused = await fixture.equivocations.learn({ first, second }).catch((error: unknown) => error);
     assert.instance(refused, PeerStatementError);
   }
 });
 
 test('an envelope that was signed anew, as its key was revoked, is no second story and halts nobody', async () => {
-  await using room = await open();
-  const { federation, rooms, equivocations } = room;
-  const first = await room.envelope();
+  await using fixture = await open();
+  const { federation, memberFixture, equivocations } = fixture;
+  const first = await fixture.envelope();
   const revocation = await federation.revokeKey('eu', { reason: 'rotated', compromisedSince: null });
   const { identity } = federation.member('eu');
   const next = nativeSigner(randomBytes(32));
   const certified = await certifyKey(EU, identity, next, { validFrom: federation.tick(), seqFrom: 1 });
-  await rooms.keys.learnCertificate(certified.signed);
+  await memberFixture.keys.learnCertificate(certified.signed);
   const anewBy = (change: Partial<Envelope>) => {
     return signStatement(envelopeStatement, { ...envelopeStatement.parse(first.statement), keyId: next.keyId, ...change }, next);
   };
   const second = await anewBy({});
   assert.ok(await equivocations.learn({ first, second }), 'before the revocation is known here');
   assert.ok(equivocations.isForked(EU));
-  await rooms.keys.learnRevocation(revocation);
+  await memberFixture.keys.learnRevocation(revocation);
   assert.equal([equivocations.all(), equivocations.isForked(EU), equivocations.isShown(EU, 1)], [[], false, false]);
   assert.not(equivocations.isSigned(EU, 1));
-  await rooms.store.write([equivocationTable.del('eu', 1)]);
-  const anew = await room.reopened();
+  await memberFixture.store.write([equivocationTable.del('eu', 1)]);
+  const anew = await fixture.reopened();
   assert.not(await anew.learn({ first, second }));
   const otherwise = await anewBy({ size: 2 });
   assert.ok(await anew.learn({ first, second: otherwise }), 'with other records it is');
 });
 
 test('what the ledger names is listed before anybody shows it, and signatures alone do not push it out', async () => {
-  await using room = await open();
-  const { equivocations, rooms } = room;
+  await using fixture = await open();
+  const { equivocations, memberFixture } = fixture;
   const rivals = Array.from({ length: MAX_PROOFS }, (_, i) => rivalOf(i + 10));
-  await rooms.store.write(rivals.map(({ node, batch, name }) => rivalNameTable.put([node, batch], name)));
+  await memberFixture.store.write(rivals.map(({ node, batch, name }) => rivalNameTable.put([node, batch], name)));
   await equivocations.noteRivals(rivals);
   assert.is(equivocations.all().length, MAX_PROOFS);
   assert.ok(equivocations.all().every(({ stands }) => !stands));
   assert.equal([equivocations.knows(EU, 10), equivocations.wants(EU, 10), equivocations.pairs()], [false, true, []]);
-  const pair = async (batch: number) => ({ first: await room.envelope({ batch }), second: await room.envelope({ batch, size: 2 }) });
+  const pair = async (batch: number) => ({ first: await fixture.envelope({ batch }), second: await fixture.envelope({ batch, size: 2 }) });
   assert.not(await equivocations.learn(await pair(1)), 'there is no room for it');
   assert.ok(await equivocations.learn(await pair(10)), 'the envelopes of a name have a place');
-  room.judge('proven');
+  fixture.judge('proven');
   assert.ok(await equivocations.learn(await pair(2)));
   assert.is(equivocations.all().length, MAX_PROOFS);
   assert.ok(equivocations.proves(EU, 2));
-  assert.is((await room.reopened()).all().length, MAX_PROOFS);
+  assert.is((await fixture.reopened()).all().length, MAX_PROOFS);
 });
 
 test.run();

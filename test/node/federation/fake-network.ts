@@ -6,7 +6,7 @@ import type {
   Serve,
   Topic,
   Transport,
-  Verdict,
+  ValidationResult,
 } from '../../../node/federation/transport/contract.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
 
@@ -20,7 +20,7 @@ export interface HeardGossip {
   readonly from: string;
   readonly to: string;
   readonly topic: Topic;
-  readonly verdict: Verdict;
+  readonly verdict: ValidationResult;
 }
 
 /** What a peer answers instead of what it should. */

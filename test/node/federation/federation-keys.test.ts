@@ -17,7 +17,7 @@ import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { consensusOf } from '../../fixtures/federation-topic.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
-import { temporaryDirectory } from '../intake/intake-room.ts';
+import { temporaryDirectory } from '../intake/intake-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 

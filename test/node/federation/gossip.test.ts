@@ -30,7 +30,7 @@ function swapped(a: SignedStatement, b: SignedStatement): SignedStatement {
 test('each kind of message is accepted where it holds, and again when it comes twice', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const batch = await network.batch('eu');
   const second = await rivalOf(network, batch);
   await network.federation.rotateKey('eu');
@@ -52,7 +52,7 @@ test('each kind of message is accepted where it holds, and again when it comes t
 test('what no honest member would pass on is rejected', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const [eu, jp] = [network.id('eu'), network.id('jp')];
   const batch = await network.batch('eu');
   const group = batch.groups[0]?.signed;
@@ -91,13 +91,13 @@ test('what a certificate or roster that is still on its way may cure is ignored,
   await network.start('us');
   await network.federation.rotateKey('eu');
   const { signed } = await network.batch('eu');
-  assert.is(await network.rooms('us').hear({ type: 'envelope', signed }, network.id('eu')), 'ignore');
+  assert.is(await network.memberFixture('us').hear({ type: 'envelope', signed }, network.id('eu')), 'ignore');
 });
 
 test('a store that refuses a write blames nobody', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const batch = await network.batch('eu');
   const proof = { first: batch.signed, second: await rivalOf(network, batch) };
   us.store.write = () => Promise.reject(new Error('the disk is full'));
@@ -109,7 +109,7 @@ test('an envelope under a key that nobody knows yet is cured by asking its autho
   await network.start('us', 'eu');
   await network.federation.rotateKey('eu');
   const certificate = network.federation.certificates.at(-1);
-  if (certificate) await network.rooms('eu').keys.learnCertificate(certificate);
+  if (certificate) await network.memberFixture('eu').keys.learnCertificate(certificate);
   await network.seal('eu');
   await network.holds('us', 'eu', 1);
   assert.is(network.wire.heard[0]?.verdict, 'ignore');
@@ -119,12 +119,12 @@ test('two announcements for one batch are an equivocation', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us', 'jp');
   const batch = await network.batch('eu');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   await us.hear({ type: 'envelope', signed: batch.signed }, network.id('eu'));
   assert.equal(us.equivocations.all(), []);
   await us.hear({ type: 'envelope', signed: await rivalOf(network, batch) }, network.id('eu'));
   assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
-  await until('jp to be told', () => network.rooms('jp').equivocations.all().length === 1);
+  await until('jp to be told', () => network.memberFixture('jp').equivocations.all().length === 1);
 });
 
 test('an announcement that differs from the stored batch is an equivocation, kept over a restart', async () => {
@@ -133,11 +133,11 @@ test('an announcement that differs from the stored batch is an equivocation, kep
   const batch = await network.seal('eu');
   await network.holds('us', 'eu', 1);
   const second = await rivalOf(network, batch);
-  await network.rooms('us').hear({ type: 'envelope', signed: second }, network.id('eu'));
-  assert.ok(network.rooms('us').equivocations.accuses(network.id('eu')));
+  await network.memberFixture('us').hear({ type: 'envelope', signed: second }, network.id('eu'));
+  assert.ok(network.memberFixture('us').equivocations.accuses(network.id('eu')));
   await network.stop('us');
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
   assert.equal(await equivocationTable.get(us.store, 'eu', 1), { first: batch.signed, second });
 });
@@ -146,7 +146,7 @@ test('a proof by a compromised key is kept and accuses nobody, and hides none th
   await using network = await MemberNetwork.create(NODES);
   await network.start('us', 'jp');
   const eu = network.id('eu');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const batch = await network.batch('eu');
   const rival = await rivalOf(network, batch);
   await us.hear({ type: 'equivocation', proof: { first: batch.signed, second: rival } }, eu);
@@ -169,7 +169,7 @@ test('a member cannot make the others keep any number of proofs; the chain is ta
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
   const eu = network.id('eu');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const batch = await network.batch('eu');
   const tell = async (number: number) => {
     const [first, second] = [
@@ -187,7 +187,7 @@ test('a member cannot make the others keep any number of proofs; the chain is ta
   assert.is((await Array.fromAsync(equivocationTable.under(us.store, []))).length, MAX_PROOFS);
   // Who came later has what counts, and asks for no more.
   await network.start('jp');
-  const jp = network.rooms('jp');
+  const jp = network.memberFixture('jp');
   await until('jp to know', () => jp.equivocations.proves(eu, 7));
   await tell(9);
   const asked = () => network.wire.pages.filter(({ request }) => request.want === 'equivocations').length;
@@ -205,7 +205,7 @@ test('what a member told earlier takes nothing back when somebody passes it on a
   await using network = await MemberNetwork.create(NODES, { onTold });
   const [eu, jp] = [network.id('eu'), network.id('jp')];
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const tell = (at: number, sequence: number): GossipMessage => {
     return { type: 'told', node: eu, at, point: { sequence, runningHash: INITIAL_HEAD.runningHash } };
   };
@@ -222,7 +222,7 @@ test('what a member told earlier takes nothing back when somebody passes it on a
 test('many rivals at once are one equivocation', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const batch = await network.batch('eu');
   const rivals = await Promise.all(Array.from({ length: 8 }, () => rivalOf(network, batch)));
   const messages = [batch.signed, ...rivals].map((signed) => ({ type: 'envelope', signed }) as const);

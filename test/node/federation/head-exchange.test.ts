@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { HeadExchange, MAX_UNFOUNDED } from '../../../node/federation/head-exchange.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
-import { Lanes } from '../../../node/lanes.ts';
+import { KeyedLock } from '../../../node/keyed-lock.ts';
 import { encodeItem, readStatus, status } from '../../../node/federation/page-forms.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -14,7 +14,7 @@ import { signStatement } from '../../../protocol/statement/statement.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { MemberNetwork } from './member-network.ts';
-import { silent } from './member-rooms.ts';
+import { silent } from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
@@ -25,7 +25,7 @@ test('after a partition, bodies converge though no gossip comes back', async () 
   network.wire.cut('jp');
   for (const node of ['eu', 'us', 'jp']) for (let i = 0; i < 3; i++) await network.seal(node);
   await network.holds('eu', 'us', 3);
-  assert.is(network.rooms('jp').chains.head(network.id('eu')).batch, 0);
+  assert.is(network.memberFixture('jp').chains.head(network.id('eu')).batch, 0);
   network.wire.heal('jp');
   for (const name of NODES) for (const node of NODES) await network.holds(name, node, 3);
 });
@@ -33,8 +33,8 @@ test('after a partition, bodies converge though no gossip comes back', async () 
 test('certificates, and revocations of known keys, made behind a partition converge', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start(...NODES);
-  const us = network.rooms('us');
-  const { directory } = network.rooms('jp').keys;
+  const us = network.memberFixture('us');
+  const { directory } = network.memberFixture('jp').keys;
   network.wire.cut('jp');
   await network.federation.rotateKey('eu');
   const { keyId } = network.federation.member('eu').key.signer;
@@ -50,8 +50,8 @@ test('certificates, and revocations of known keys, made behind a partition conve
 test('what peers compare of keys does not grow with their number, and only whose keys differ are pulled', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start(...NODES);
-  const us = network.rooms('us');
-  const { directory } = network.rooms('jp').keys;
+  const us = network.memberFixture('us');
+  const { directory } = network.memberFixture('jp').keys;
   await until('all to have met', () => network.wire.others('jp').length === 2);
   network.wire.cut('jp');
   for (let i = 0; i < 20; i++) await network.federation.rotateKey('eu');
@@ -59,7 +59,7 @@ test('what peers compare of keys does not grow with their number, and only whose
   assert.is(us.keys.digests().length, NODES.length);
   network.wire.heal('jp');
   await until('the certificates', () => directory.of(network.id('eu')).length === 21);
-  assert.is(us.keys.digest(network.id('eu')), network.rooms('jp').keys.digest(network.id('eu')));
+  assert.is(us.keys.digest(network.id('eu')), network.memberFixture('jp').keys.digest(network.id('eu')));
   const pulled = network.wire.pages.flatMap(({ request }) => (request.want === 'keys' ? [request.node] : []));
   assert.equal([...new Set(pulled)], ['eu']);
 });
@@ -80,7 +80,7 @@ test('of two certificates for one key every member keeps the one that covers mor
 test('of an answer whose statements do not hold, few signatures are checked; one among them hides no other', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start(...NODES);
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   const jp = network.id('jp');
   const forgedBy = () => us.federation.faults.all().find(({ peer, fault }) => peer === jp && fault === 'forged')?.count ?? 0;
   await until('all to have met', () => network.wire.others('us').length === 2);
@@ -100,7 +100,7 @@ test('of an answer whose statements do not hold, few signatures are checked; one
   });
   // What jp says of its keys differs from what is known here.
   const unseen = nativeSigner(new Uint8Array(32).fill(8));
-  await network.rooms('jp').keys.learnCertificate((await certifyKey(node, identity, unseen, terms)).signed);
+  await network.memberFixture('jp').keys.learnCertificate((await certifyKey(node, identity, unseen, terms)).signed);
   network.wire.heal('us', 'jp');
   await until('the one that holds', () => us.keys.directory.get(node, other.keyId) !== undefined);
   const pulls = () => network.wire.pages.filter(({ from, request }) => from === 'us' && request.want === 'keys').length;
@@ -122,7 +122,7 @@ test('a pull of keys that fails keeps nothing else of a peer from being exchange
     ...us,
     faults,
     transport,
-    lanes: new Lanes(),
+    locks: new KeyedLock(),
     random: () => 0,
     log: silent,
     onLead: (node, _peer, batch) => leads.push(`${node} ${batch}`),
@@ -167,14 +167,14 @@ test('two halves that were told two stories find out when they meet', async () =
   network.wire.cut('us', 'jp');
   network.wire.cut('us', 'ca');
   const batch = await network.batch('eu');
-  await network.rooms('us').hold(batch);
+  await network.memberFixture('us').hold(batch);
   const second = { ...batch.envelope, sealedAt: network.federation.tick() };
   const { signer } = network.federation.member('eu').key;
   const signed = await signStatement(envelopeStatement, second, signer);
-  await network.rooms('jp').hold(Object.assign(Object.create(batch), { envelope: second, signed }));
+  await network.memberFixture('jp').hold(Object.assign(Object.create(batch), { envelope: second, signed }));
   network.wire.heal('us', 'jp');
   for (const name of ['us', 'jp', 'ca']) {
-    await until(`${name} to know`, () => network.rooms(name).equivocations.accuses(network.id('eu')));
+    await until(`${name} to know`, () => network.memberFixture(name).equivocations.accuses(network.id('eu')));
   }
 });
 
@@ -186,12 +186,12 @@ test('a fork below the head is found when the longer half is pulled', async () =
   const other = { ...first.envelope, sealedAt: network.federation.tick() };
   const { signer } = network.federation.member('eu').key;
   const signed = await signStatement(envelopeStatement, other, signer);
-  await network.rooms('us').hold(Object.assign(Object.create(first), { envelope: other, signed }));
-  await network.rooms('jp').hold(first);
-  await network.rooms('jp').hold(await network.batch('eu'));
+  await network.memberFixture('us').hold(Object.assign(Object.create(first), { envelope: other, signed }));
+  await network.memberFixture('jp').hold(first);
+  await network.memberFixture('jp').hold(await network.batch('eu'));
   network.wire.heal('us');
-  await until('us to know', () => network.rooms('us').equivocations.accuses(network.id('eu')));
-  assert.is(network.rooms('us').chains.head(network.id('eu')).batch, 1);
+  await until('us to know', () => network.memberFixture('us').equivocations.accuses(network.id('eu')));
+  assert.is(network.memberFixture('us').chains.head(network.id('eu')).batch, 1);
 });
 
 test('who was away when an equivocation was found learns of it', async () => {
@@ -205,11 +205,11 @@ test('who was away when an equivocation was found learns of it', async () => {
     { ...batch.envelope, sealedAt: network.federation.tick() },
     signer,
   );
-  await network.rooms('us').hear({ type: 'envelope', signed: second }, network.id('eu'));
+  await network.memberFixture('us').hear({ type: 'envelope', signed: second }, network.id('eu'));
   await network.stop('eu');
   await network.start('jp');
   await network.holds('jp', 'eu', 1);
-  await until('jp to know', () => network.rooms('jp').equivocations.proves(network.id('eu'), 1));
+  await until('jp to know', () => network.memberFixture('jp').equivocations.proves(network.id('eu'), 1));
 });
 
 test('a peer that claims heads which it cannot show changes nothing', async () => {
@@ -217,16 +217,16 @@ test('a peer that claims heads which it cannot show changes nothing', async () =
   await network.start('us', 'jp');
   network.wire.cut('us');
   const batch = await network.batch('eu');
-  await network.rooms('us').hold(batch);
+  await network.memberFixture('us').hold(batch);
   // A head in memory alone: the store behind it has no such envelope.
   network
-    .rooms('jp')
+    .memberFixture('jp')
     .chains.advance({ ...batch, signed: { ...batch.signed, statement: `${batch.signed.statement} ` } });
   network.wire.heal('us');
   await until('the question', () =>
     network.wire.pages.some(({ from, request }) => from === 'us' && request.want === 'envelope'),
   );
-  assert.equal(network.rooms('us').equivocations.all(), []);
+  assert.equal(network.memberFixture('us').equivocations.all(), []);
 });
 
 test.run();

@@ -12,7 +12,7 @@ test('where a hundred members stand fits well into a frame', async () => {
   await using network = await MemberNetwork.create(NODES);
   const [self = ''] = NODES;
   await network.start(self);
-  const { chains } = network.rooms(self);
+  const { chains } = network.memberFixture(self);
   const batch = await network.batch(self);
   for (const node of NODES) {
     chains.advance({ ...batch, envelope: { ...batch.envelope, node: network.id(node), batch: BATCH } });

@@ -7,7 +7,7 @@ import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { Lanes } from '../../../node/lanes.ts';
+import { KeyedLock } from '../../../node/keyed-lock.ts';
 import { startFrames } from '../../../node/start/start-forms.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { hashText } from '../../../protocol/hash.ts';
@@ -17,7 +17,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
-import { CHAIN_TABLES, fastFederation, MemberRooms, rowsOf, silent, storeBatch, temporaryHome } from './member-rooms.ts';
+import { CHAIN_TABLES, fastFederation, MemberFixture, rowsOf, silent, storeBatch, temporaryHome } from './member-fixture.ts';
 import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -32,34 +32,34 @@ async function lost(batches: number): Promise<MemberNetwork> {
   await network.start('us', 'jp');
   for (let i = 0; i < batches; i++) {
     const batch = await network.batch('eu');
-    await network.rooms('us').hold(batch);
-    await network.rooms('jp').hold(batch);
+    await network.memberFixture('us').hold(batch);
+    await network.memberFixture('jp').hold(batch);
   }
   return network;
 }
 
 interface Back {
-  readonly rooms: MemberRooms;
+  readonly memberFixture: MemberFixture;
   readonly halts: HaltReason[];
 }
 
 /** `eu` starts again, as far as asking for its own chain. */
 async function comeBack(network: MemberNetwork, options: Parameters<MemberNetwork['open']>[1] = {}): Promise<Back> {
   const halts: HaltReason[] = [];
-  const rooms = await network.open('eu', { onHalt: (reason) => halts.push(reason), ...options });
-  await rooms.federation.start();
-  return { rooms, halts };
+  const memberFixture = await network.open('eu', { onHalt: (reason) => halts.push(reason), ...options });
+  await memberFixture.federation.start();
+  return { memberFixture, halts };
 }
 
 /** Its own chain alone, over a store whose replacement, catch-up and clock a test gives. */
-function ownChainOf(eu: MemberRooms, transport: OwnChainOptions['transport'], options: Partial<OwnChainOptions>): OwnChain {
-  const lanes = new Lanes<MemberRooms['node']>();
+function ownChainOf(eu: MemberFixture, transport: OwnChainOptions['transport'], options: Partial<OwnChainOptions>): OwnChain {
+  const locks = new KeyedLock<MemberFixture['node']>();
   return new OwnChain({
     self: eu.node,
     chains: eu.chains,
     transport,
-    lanes,
-    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
+    locks,
+    rivals: new RivalSearch({ keys: eu.keys, transport, locks, signal: FOREVER }),
     decided: NOTHING_DECIDED,
     faults: new PeerFaults(Date.now),
     catchUp: { lead: () => {}, forgive: () => {}, settled: async () => {}, abandon: async () => {} },
@@ -73,13 +73,13 @@ function ownChainOf(eu: MemberRooms, transport: OwnChainOptions['transport'], op
 
 test('a node whose store was lost takes its own chain back, byte for byte, before it would sign', async () => {
   await using network = await lost(4);
-  const { rooms, halts } = await comeBack(network, { certified: false });
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 4);
-  assert.equal(await rowsOf(rooms.store, CHAIN_TABLES), await rowsOf(network.rooms('us').store, CHAIN_TABLES));
-  assert.is(rooms.federation.halted, null);
+  const { memberFixture, halts } = await comeBack(network, { certified: false });
+  assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 4);
+  assert.equal(await rowsOf(memberFixture.store, CHAIN_TABLES), await rowsOf(network.memberFixture('us').store, CHAIN_TABLES));
+  assert.is(memberFixture.federation.halted, null);
   assert.equal(halts, []);
   const { node, key } = network.federation.member('eu');
-  assert.ok(rooms.keys.directory.get(node, key.signer.keyId), 'its own certificate came back too');
+  assert.ok(memberFixture.keys.directory.get(node, key.signer.keyId), 'its own certificate came back too');
 });
 
 test('a store that was rolled back is brought forward, with the rows that are derived from own records', async () => {
@@ -87,15 +87,15 @@ test('a store that was rolled back is brought forward, with the rows that are de
   const eu = await network.open('eu');
   const first = await network.batch('eu');
   const second = await network.batch('eu');
-  for (const holder of [eu, network.rooms('us'), network.rooms('jp')]) await storeBatch(holder.store, first);
+  for (const holder of [eu, network.memberFixture('us'), network.memberFixture('jp')]) await storeBatch(holder.store, first);
   for (const name of ['us', 'jp']) {
-    network.rooms(name).chains.advance(first);
-    await network.rooms(name).hold(second);
+    network.memberFixture(name).chains.advance(first);
+    await network.memberFixture(name).hold(second);
   }
   await network.stop('eu');
   const seqs: number[] = [];
   const batches: number[] = [];
-  const { rooms } = await comeBack(network, {
+  const { memberFixture } = await comeBack(network, {
     besidesOwn: {
       group: async (records) => {
         seqs.push(...records.map(({ record }) => record.seq));
@@ -107,25 +107,25 @@ test('a store that was rolled back is brought forward, with the rows that are de
       },
     },
   });
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 1);
+  assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 1);
   assert.equal([seqs, batches], [[4, 5, 6], [2]]);
-  assert.ok((await rowsOf(rooms.store, ['derived'])).size > 0);
+  assert.ok((await rowsOf(memberFixture.store, ['derived'])).size > 0);
 });
 
 test('own batches by a revoked key are taken back as long as the log can decide them', async () => {
   for (const isRevoked of [false, true]) {
     await using network = await lost(1);
     const batch = await network.batch('eu');
-    await network.rooms('us').hold(batch);
+    await network.memberFixture('us').hold(batch);
     const signed = await network.federation.revokeKey('eu', { compromisedSince: timestampOf(0) });
-    for (const name of ['us', 'jp']) await network.rooms(name).keys.learnRevocation(signed);
+    for (const name of ['us', 'jp']) await network.memberFixture(name).keys.learnRevocation(signed);
     const [first] = network.federation.batches('eu');
     const decided = {
       envelopeOf: async (_: string, number: number) => (number === 1 ? first?.hash : undefined),
       isRevoked: () => isRevoked,
     };
-    const { rooms, halts } = await comeBack(network, { decided });
-    assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), isRevoked ? 1 : 2);
+    const { memberFixture, halts } = await comeBack(network, { decided });
+    assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), isRevoked ? 1 : 2);
     assert.equal(halts, []);
   }
 });
@@ -133,10 +133,10 @@ test('own batches by a revoked key are taken back as long as the log can decide 
 test('a start waits until what it is told suffices, and no longer', async () => {
   await using network = await lost(0);
   network.wire.cut('eu', 'jp');
-  const { rooms } = await comeBack(network);
+  const { memberFixture } = await comeBack(network);
   network.wire.cut('eu', 'jp');
   let looks = 0;
-  const recovering = rooms.federation.recoverOwnChain(FOREVER, (evidence) => {
+  const recovering = memberFixture.federation.recoverOwnChain(FOREVER, (evidence) => {
     looks++;
     return bothAnswered(evidence);
   });
@@ -157,9 +157,9 @@ test('members that start at once answer each other', async () => {
 
 test('a start that is called off rejects and takes nothing up', async () => {
   await using network = await MemberNetwork.create(NODES);
-  const { rooms } = await comeBack(network);
+  const { memberFixture } = await comeBack(network);
   const calledOff = AbortSignal.timeout(50);
-  await rooms.federation.recoverOwnChain(calledOff, () => false).then(
+  await memberFixture.federation.recoverOwnChain(calledOff, () => false).then(
     () => assert.unreachable(),
     () => assert.ok(calledOff.aborted),
   );
@@ -170,9 +170,9 @@ test('peers that claim more of our chain than they can show do not hold up the s
   const batch = network.federation.batches('eu')[0];
   if (batch === undefined) throw new Error('no batch');
   const envelope = { ...batch.envelope, batch: 90 };
-  for (const name of ['us', 'jp']) network.rooms(name).chains.advance({ envelope, signed: batch.signed });
-  const { rooms, halts } = await comeBack(network);
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 1);
+  for (const name of ['us', 'jp']) network.memberFixture(name).chains.advance({ envelope, signed: batch.signed });
+  const { memberFixture, halts } = await comeBack(network);
+  assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 1);
   assert.equal(halts, []);
 });
 
@@ -185,10 +185,10 @@ test('a peer that fails when it is asked to prove a longer chain has not answere
       yield* frames;
     });
   }
-  const { rooms } = await comeBack(network);
+  const { memberFixture } = await comeBack(network);
   const heard: number[] = [];
-  const taken = await rooms.federation.recoverOwnChain(FOREVER, (evidence) => {
-    if (rooms.chains.head(network.id('eu')).batch === 0) heard.push(evidence.answered.size);
+  const taken = await memberFixture.federation.recoverOwnChain(FOREVER, (evidence) => {
+    if (memberFixture.chains.head(network.id('eu')).batch === 0) heard.push(evidence.answered.size);
     return bothAnswered(evidence);
   });
   assert.is(taken, 2);
@@ -203,8 +203,8 @@ test('a peer that serves our chain falsely is passed over for one that does not'
       yield item.kind === 'records' ? encodeItem({ ...item, records: item.records.toReversed() }) : frame;
     }
   });
-  const { rooms, halts } = await comeBack(network);
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 3);
+  const { memberFixture, halts } = await comeBack(network);
+  assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 3);
   assert.equal(halts, []);
 });
 
@@ -219,25 +219,25 @@ test('a node whose store disagrees with its own signature at its peers signs not
   await storeBatch(eu.store, Object.assign(Object.create(first), { envelope, signed }));
   await network.stop('eu');
   for (let start = 0; start < 2; start++) {
-    const { rooms, halts } = await comeBack(network);
-    await rooms.federation.recoverOwnChain(FOREVER, bothAnswered);
-    await until('the halt', () => rooms.federation.halted !== null);
+    const { memberFixture, halts } = await comeBack(network);
+    await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered);
+    await until('the halt', () => memberFixture.federation.halted !== null);
     assert.equal(halts, ['forked']);
-    await until('the proof', () => rooms.equivocations.accuses(network.id('eu')));
+    await until('the proof', () => memberFixture.equivocations.accuses(network.id('eu')));
     await network.stop('eu');
   }
-  await until('us to know', () => network.rooms('us').equivocations.accuses(network.id('eu')));
+  await until('us to know', () => network.memberFixture('us').equivocations.accuses(network.id('eu')));
 });
 
 test('a peer that comes later and holds more of our chain stops the node, on proof alone', async () => {
   await using network = await lost(2);
   network.wire.cut('eu');
-  const { rooms, halts } = await comeBack(network);
+  const { memberFixture, halts } = await comeBack(network);
   network.wire.cut('eu');
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, () => true), 0);
-  assert.is(rooms.federation.halted, null);
+  assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, () => true), 0);
+  assert.is(memberFixture.federation.halted, null);
   network.wire.heal('eu', 'jp');
-  await until('the halt', () => rooms.federation.halted === 'behind');
+  await until('the halt', () => memberFixture.federation.halted === 'behind');
   assert.equal(halts, ['behind']);
 });
 
@@ -245,15 +245,15 @@ test('a node that was removed takes its chain back as any other does, before it 
   await using network = await lost(2);
   const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== 'eu');
   network.federation.addRoster({ members, quorum: 1 });
-  const { rooms, halts } = await comeBack(network);
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 2);
+  const { memberFixture, halts } = await comeBack(network);
+  assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 2);
   assert.equal(halts, ['removed']);
 });
 
 test('what comes to light late stops the node also where it does not follow what it holds', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);
-  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  await using eu = await MemberFixture.open(home.path, federation, 'eu');
   const [first, second] = [await federation.sealBatch('eu', [{}]), await federation.sealBatch('eu', [{}])];
   const rival = { ...first.envelope, sealedAt: federation.tick() };
   const signed = await signStatement(envelopeStatement, rival, federation.member('eu').key.signer);
@@ -277,7 +277,7 @@ test('what comes to light late stops the node also where it does not follow what
 test('a member whose claim turns out to be forged is asked for it no more', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);
-  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  await using eu = await MemberFixture.open(home.path, federation, 'eu');
   const [batch, other] = [await federation.sealBatch('eu', [{}]), await federation.sealBatch('eu', [{}])];
   const network = new FakeNetwork();
   const us = network.transport('us', NODES, () => 'accept');
@@ -299,7 +299,7 @@ test('a member whose claim turns out to be forged is asked for it no more', asyn
 test('an own batch that is sealed while a member shows it is no news, and stops nothing', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);
-  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  await using eu = await MemberFixture.open(home.path, federation, 'eu');
   const batch = await federation.sealBatch('eu', [{}]);
   const network = new FakeNetwork();
   const us = network.transport('us', NODES, () => 'accept');
@@ -332,7 +332,7 @@ test('an own batch that is sealed while a member shows it is no news, and stops 
 test('a start is over only once nothing of the own chain is being pulled, and what came last is looked at again', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);
-  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  await using eu = await MemberFixture.open(home.path, federation, 'eu');
   const batch = await federation.sealBatch('eu', [{}]);
   const transport = new FakeNetwork().transport('eu', NODES, () => 'accept');
   const heads: number[] = [];
@@ -351,7 +351,7 @@ test('a start is over only once nothing of the own chain is being pulled, and wh
 test('a decided batch that no member can show ends the chain, once all have answered and had time to fetch it', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);
-  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  await using eu = await MemberFixture.open(home.path, federation, 'eu');
   const batch = await federation.sealBatch('eu', [{}]);
   await eu.hold(batch);
   const network = new FakeNetwork();
@@ -399,7 +399,7 @@ test('a decided batch that no member can show ends the chain, once all have answ
 test('a decided batch that a member shows is not lost, however long it takes to come', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);
-  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  await using eu = await MemberFixture.open(home.path, federation, 'eu');
   const batch = await federation.sealBatch('eu', [{}]);
   await eu.hold(batch);
   const { identity } = federation.member('eu');

@@ -16,7 +16,7 @@ import type { Signer } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
-import { rowsOf } from './member-rooms.ts';
+import { rowsOf } from './member-fixture.ts';
 import { batchIn, EU, OwnTail } from './own-tail.ts';
 
 const FOREVER = new AbortController().signal;
@@ -93,7 +93,7 @@ test('what follows the decided batches, and nobody has signed anew, is left for 
   await using tail = await OwnTail.create();
   await tail.decide('us', 2);
   for (const name of ['us', 'jp']) {
-    const { store, chains } = tail.network.rooms(name);
+    const { store, chains } = tail.network.memberFixture(name);
     await store.write([3, 4].map((batch) => ({ type: 'del', key: `envelope/eu/${String(batch).padStart(16, '0')}` })));
     chains.rewind(EU, await batchIn(store, 2));
   }
@@ -141,7 +141,7 @@ test('another batch than the held one, of whatever records and times, ends the c
     for (const change of changes) {
       await using tail = await OwnTail.create();
       for (const name of ['us', 'jp']) {
-        const anew = await batchIn(tail.network.rooms(name).store, 2);
+        const anew = await batchIn(tail.network.memberFixture(name).store, 2);
         await tail.put(name, await signed(anew, change, tail.key.signer));
       }
       if (isDecided) await tail.decide('us', 2);
@@ -158,7 +158,7 @@ test('an envelope that a stranger signed replaces nothing, whatever was decided'
   await using tail = await OwnTail.create();
   const stranger = nativeSigner(seedOf('stranger'));
   for (const name of ['us', 'jp']) {
-    const anew = await batchIn(tail.network.rooms(name).store, 2);
+    const anew = await batchIn(tail.network.memberFixture(name).store, 2);
     await tail.put(name, await signed(anew, {}, stranger));
   }
   await tail.decide('us', 2);
@@ -220,7 +220,7 @@ test('a receipt of other records, under the node’s own key, is a second story 
     if (first === undefined) return assert.unreachable();
     const group: Group = { ...first, signedAt: tail.network.federation.tick(), keyId: tail.key.signer.keyId };
     const other = await signStatement(groupStatement, group, tail.key.signer);
-    for (const name of ['us', 'jp']) await tail.network.rooms(name).store.write([groupTable.put([EU, group.first], other)]);
+    for (const name of ['us', 'jp']) await tail.network.memberFixture(name).store.write([groupTable.put([EU, group.first], other)]);
     const eu = await tail.open();
     const before = await bodies(eu.store);
     await eu.federation.recoverOwnChain(FOREVER, bothAnswered);

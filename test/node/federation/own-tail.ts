@@ -11,7 +11,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-member.ts';
 import { MemberNetwork } from './member-network.ts';
-import { CHAIN_TABLES, type MemberRooms, type RoomOptions, rowsOf, storeBatch } from './member-rooms.ts';
+import { CHAIN_TABLES, type MemberFixture, type FixtureOptions, rowsOf, storeBatch } from './member-fixture.ts';
 
 export const EU = nodeId('eu');
 const NODES = ['eu', 'us', 'jp'];
@@ -62,11 +62,11 @@ export class OwnTail implements AsyncDisposable {
     await federation.revokeKey('eu', { keyId: old.signer.keyId, compromisedSince: timestampOf(0) });
     const tail = new OwnTail(network, batches, old, key);
     await network.start('us', 'jp');
-    for (const name of ['us', 'jp']) for (const batch of batches) await network.rooms(name).hold(batch);
+    for (const name of ['us', 'jp']) for (const batch of batches) await network.memberFixture(name).hold(batch);
     for (const signed of federation.revocations) {
-      for (const name of ['us', 'jp']) await network.rooms(name).keys.learnRevocation(signed);
+      for (const name of ['us', 'jp']) await network.memberFixture(name).keys.learnRevocation(signed);
     }
-    const { store } = network.rooms('us');
+    const { store } = network.memberFixture('us');
     await signAnew({ store, ...tail.signing, withdraw: async () => {}, besides: () => [] });
     await tail.bring('us', 'jp');
     const eu = await network.open('eu');
@@ -84,24 +84,24 @@ export class OwnTail implements AsyncDisposable {
 
   /** Gives a member the chain that another holds. */
   async bring(from: string, to: string): Promise<void> {
-    const { store, chains } = this.network.rooms(to);
-    const rows = await rowsOf(this.network.rooms(from).store, CHAIN_TABLES);
+    const { store, chains } = this.network.memberFixture(to);
+    const rows = await rowsOf(this.network.memberFixture(from).store, CHAIN_TABLES);
     await store.write([...rows].map(([key, value]) => ({ type: 'put', key, value: Buffer.from(value, 'hex') })));
-    for (const name of [from, to]) this.network.rooms(name).chains.advance(await batchIn(store, LAST));
+    for (const name of [from, to]) this.network.memberFixture(name).chains.advance(await batchIn(store, LAST));
     chains.advance(await batchIn(store, LAST));
   }
 
   /** The log decides batches of the tail as a member holds them. */
   async decide(name: string, ...numbers: readonly number[]): Promise<void> {
     for (const number of numbers) {
-      const { signed } = await batchIn(this.network.rooms(name).store, number);
+      const { signed } = await batchIn(this.network.memberFixture(name).store, number);
       this.decided.set(number, hashText(nativeSuite, signed.statement));
     }
   }
 
   /** Another envelope than the one that a member holds takes its place there. */
   async put(name: string, batch: StoredBatch): Promise<void> {
-    const { store, chains } = this.network.rooms(name);
+    const { store, chains } = this.network.memberFixture(name);
     await store.write([envelopeTable.put([EU, batch.envelope.batch], batch.signed)]);
     if (chains.head(EU).batch === batch.envelope.batch) chains.advance(batch);
   }
@@ -115,20 +115,20 @@ export class OwnTail implements AsyncDisposable {
   }
 
   /** The copy starts, as far as asking for its own chain. */
-  async open(options: RoomOptions = {}): Promise<MemberRooms> {
-    const rooms = await this.network.open('eu', {
+  async open(options: FixtureOptions = {}): Promise<MemberFixture> {
+    const memberFixture = await this.network.open('eu', {
       decided: this.log,
       onHalt: (reason) => this.halts.push(reason),
       ...options,
     });
-    for (const signed of this.network.federation.revocations) await rooms.keys.learnRevocation(signed);
-    await rooms.federation.start();
-    return rooms;
+    for (const signed of this.network.federation.revocations) await memberFixture.keys.learnRevocation(signed);
+    await memberFixture.federation.start();
+    return memberFixture;
   }
 
   /** Rows of the chain, at a member. */
   rows(name: string): Promise<Map<string, string>> {
-    return rowsOf(this.network.rooms(name).store, CHAIN_TABLES);
+    return rowsOf(this.network.memberFixture(name).store, CHAIN_TABLES);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

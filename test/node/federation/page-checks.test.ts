@@ -5,7 +5,7 @@ import { checkPage, type PageGroup } from '../../../node/federation/page-check.t
 import { PageChecks, type PageChecksOptions } from '../../../node/federation/page-checks.ts';
 import { decodeItem, encodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { CHAIN_TABLES, rowsOf, silent } from './member-rooms.ts';
+import { CHAIN_TABLES, rowsOf, silent } from './member-fixture.ts';
 import { Pulling } from './pulling.ts';
 import { anotherKind } from './rebuilding.ts';
 

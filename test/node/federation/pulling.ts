@@ -1,6 +1,6 @@
 import type { Decided } from '../../../node/federation/decidable.ts';
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
-import { Lanes } from '../../../node/lanes.ts';
+import { KeyedLock } from '../../../node/keyed-lock.ts';
 import type { PageChecks } from '../../../node/federation/page-checks.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
@@ -9,7 +9,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
-import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from './member-rooms.ts';
+import { fastFederation, MemberFixture, silent, temporaryHome, type TemporaryHome } from './member-fixture.ts';
 
 export const SIX = Array.from({ length: 6 }, () => ({}));
 
@@ -29,20 +29,20 @@ export class Pulling implements AsyncDisposable {
   /** The last batch of any node that may come. A test sets it. */
   lastToCome = Number.POSITIVE_INFINITY;
   now = 1_000_000;
-  readonly #rooms: readonly MemberRooms[];
+  readonly #memberFixtures: readonly MemberFixture[];
   readonly #home: TemporaryHome;
 
   private constructor(
     federation: TestFederation,
-    rooms: readonly MemberRooms[],
+    memberFixtures: readonly MemberFixture[],
     home: TemporaryHome,
     checks: PageChecks | undefined,
   ) {
     this.federation = federation;
-    this.#rooms = rooms;
+    this.#memberFixtures = memberFixtures;
     this.#home = home;
-    const transports = new Map(rooms.map((room) => [room, this.#connect(room)]));
-    const own = this.room('jp');
+    const transports = new Map(memberFixtures.map((fixture) => [fixture, this.#connect(fixture)]));
+    const own = this.fixture('jp');
     const transport = transports.get(own);
     if (transport === undefined) throw new Error('jp has no transport');
     this.transport = transport;
@@ -54,14 +54,14 @@ export class Pulling implements AsyncDisposable {
     const federation = await fastFederation(['eu', 'us', 'ca', 'jp']);
     const home = await temporaryHome();
     const names = ['eu', 'us', 'ca', 'jp'];
-    const rooms = await Promise.all(names.map((name) => MemberRooms.open(home.path, federation, name)));
-    return new Pulling(federation, rooms, home, checks);
+    const memberFixtures = await Promise.all(names.map((name) => MemberFixture.open(home.path, federation, name)));
+    return new Pulling(federation, memberFixtures, home, checks);
   }
 
-  room(name: string): MemberRooms {
-    const room = this.#rooms.find(({ node }) => node === name);
-    if (room === undefined) throw new Error(`no member ${name}`);
-    return room;
+  fixture(name: string): MemberFixture {
+    const fixture = this.#memberFixtures.find(({ node }) => node === name);
+    if (fixture === undefined) throw new Error(`no member ${name}`);
+    return fixture;
   }
 
   /** Seals a batch of `node`, held by the members named. */
@@ -71,11 +71,11 @@ export class Pulling implements AsyncDisposable {
       drafts.map(() => ({})),
       { groupSize },
     );
-    for (const holder of holders) await this.room(holder).hold(batch);
+    for (const holder of holders) await this.fixture(holder).hold(batch);
   }
 
   head(name: string): number {
-    return this.room('jp').chains.head(nodeId(name)).batch;
+    return this.fixture('jp').chains.head(nodeId(name)).batch;
   }
 
   /** Pages asked of a member. */
@@ -85,22 +85,22 @@ export class Pulling implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.catchUp[Symbol.asyncDispose]();
-    for (const room of this.#rooms) await room[Symbol.asyncDispose]();
+    for (const fixture of this.#memberFixtures) await fixture[Symbol.asyncDispose]();
     await this.#home[Symbol.asyncDispose]();
   }
 
-  #connect(room: MemberRooms): Transport {
+  #connect(fixture: MemberFixture): Transport {
     const transport = this.network.transport(
-      room.node,
-      this.#rooms.map(({ node }) => node),
+      fixture.node,
+      this.#memberFixtures.map(({ node }) => node),
       () => 'accept',
     );
-    transport.serve('batches', (request) => room.pages.serve(pageRequest.decode(request)));
+    transport.serve('batches', (request) => fixture.pages.serve(pageRequest.decode(request)));
     void transport.start();
     return transport;
   }
 
-  #options({ store, keys, chains }: MemberRooms, transport: Transport, checks?: PageChecks): CatchUpOptions {
+  #options({ store, keys, chains }: MemberFixture, transport: Transport, checks?: PageChecks): CatchUpOptions {
     return {
       ...(checks === undefined ? {} : { checks }),
       store,
@@ -112,7 +112,7 @@ export class Pulling implements AsyncDisposable {
       },
       faults: this.faults,
       transport,
-      lanes: new Lanes(),
+      locks: new KeyedLock(),
       now: () => this.now,
       log: silent,
       lastToCome: () => this.lastToCome,

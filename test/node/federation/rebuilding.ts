@@ -18,11 +18,11 @@ import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import {
   CHAIN_TABLES,
   fastFederation,
-  MemberRooms,
+  MemberFixture,
   rowsOf,
   temporaryHome,
   type TemporaryHome,
-} from './member-rooms.ts';
+} from './member-fixture.ts';
 
 export const NINE = Array.from({ length: 9 }, () => ({}));
 
@@ -30,8 +30,8 @@ export const NINE = Array.from({ length: 9 }, () => ({}));
 export class Rebuilding implements AsyncDisposable {
   readonly federation: TestFederation;
   readonly home: TemporaryHome;
-  readonly origin: MemberRooms;
-  own: MemberRooms;
+  readonly origin: MemberFixture;
+  own: MemberFixture;
   assembler: ChainAssembler;
   /** Whether the groups of a page are checked as another thread does. A test sets it. */
   isApart = false;
@@ -39,8 +39,8 @@ export class Rebuilding implements AsyncDisposable {
   private constructor(
     federation: TestFederation,
     home: TemporaryHome,
-    origin: MemberRooms,
-    own: MemberRooms,
+    origin: MemberFixture,
+    own: MemberFixture,
     assembler: ChainAssembler,
   ) {
     this.federation = federation;
@@ -53,15 +53,15 @@ export class Rebuilding implements AsyncDisposable {
   static async start(): Promise<Rebuilding> {
     const federation = await fastFederation(['eu', 'us']);
     const home = await temporaryHome();
-    const origin = await MemberRooms.open(home.path, federation, 'eu');
-    const own = await MemberRooms.open(home.path, federation, 'us');
+    const origin = await MemberFixture.open(home.path, federation, 'eu');
+    const own = await MemberFixture.open(home.path, federation, 'us');
     return new Rebuilding(federation, home, origin, own, await assemblerOf(own, origin));
   }
 
   /** Closes the store and opens it again, as after a crash. */
   async reopen(): Promise<void> {
     await this.own[Symbol.asyncDispose]();
-    this.own = await MemberRooms.open(this.home.path, this.federation, 'us');
+    this.own = await MemberFixture.open(this.home.path, this.federation, 'us');
     this.assembler = await assemblerOf(this.own, this.origin);
   }
 
@@ -124,8 +124,8 @@ function arrivedPage(items: readonly PageItem[], isApart: boolean): ArrivedPage 
 }
 
 export function assemblerOf(
-  { store, keys, chains }: MemberRooms,
-  { node }: MemberRooms,
+  { store, keys, chains }: MemberFixture,
+  { node }: MemberFixture,
   decided: Decided = NOTHING_DECIDED,
 ): Promise<ChainAssembler> {
   return ChainAssembler.recover({ node, store, keys, chains, decided });

@@ -10,7 +10,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
 import type { Decision } from '../../../protocol/log/decision.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
-import { fastFederation, MemberRooms, silent, temporaryHome } from './member-rooms.ts';
+import { fastFederation, MemberFixture, silent, temporaryHome } from './member-fixture.ts';
 
 type Answer = Uint8Array | undefined;
 
@@ -19,14 +19,14 @@ async function asking(
   run: (rig: {
     readonly exchange: RecordExchange;
     readonly batch: TestBatch;
-    readonly own: MemberRooms;
+    readonly own: MemberFixture;
     answer: Answer;
     decision: Decision | undefined;
   }) => Promise<void>,
 ): Promise<void> {
   const federation = await fastFederation(['eu', 'us']);
   await using home = await temporaryHome();
-  await using own = await MemberRooms.open(home.path, federation, 'us');
+  await using own = await MemberFixture.open(home.path, federation, 'us');
   const batch = await federation.sealBatch('eu', [{}, {}]);
   const transport: RecordExchangeOptions['transport'] = {
     serve: () => {},
@@ -163,7 +163,7 @@ test('a payload that cannot be read counts as unreachable', async () => {
 test('a node answers for its own records alone', async () => {
   const federation = await fastFederation(['eu', 'us']);
   await using home = await temporaryHome();
-  await using own = await MemberRooms.open(home.path, federation, 'us');
+  await using own = await MemberFixture.open(home.path, federation, 'us');
   const servers = new Map<Protocol, Serve>();
   const asked: string[] = [];
   const transport: Pick<Transport, 'request' | 'serve'> = {

@@ -33,8 +33,8 @@ test('batches of a removed node are taken like any other, for they may be rescue
   const batches: TestBatch[] = [];
   for (let i = 0; i < 3; i++) batches.push(await network.batch('jp'));
   for (const batch of batches) {
-    await network.rooms('eu').hold(batch);
-    await network.rooms('eu').federation.announce(batch);
+    await network.memberFixture('eu').hold(batch);
+    await network.memberFixture('eu').federation.announce(batch);
   }
   for (const name of ['us', 'ca']) await network.holds(name, 'jp', 3);
 });
@@ -46,18 +46,18 @@ test('in the place of a batch that was decided no other is taken, though a membe
   const signed = await signStatement(envelopeStatement, rival, network.federation.member('eu').key.signer);
   const decided = logOf([first, second]);
   for (const name of OTHERS) await (await network.open(name, { decided })).federation.start();
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   await us.hold(first);
   await us.hold(Object.assign(Object.create(second), { envelope: rival, signed }));
-  const ca = network.rooms('ca');
+  const ca = network.memberFixture('ca');
   await us.federation.announce(Object.assign(Object.create(second), { envelope: rival, signed }));
   await network.holds('ca', 'eu', 1);
   await until('ca to have asked for the rival', () =>
     network.wire.pages.some(({ from, to, request }) => from === 'ca' && to === 'us' && request.want === 'chain'),
   );
-  await network.rooms('eu').hold(first);
-  await network.rooms('eu').hold(second);
-  await network.rooms('eu').federation.announce(second);
+  await network.memberFixture('eu').hold(first);
+  await network.memberFixture('eu').hold(second);
+  await network.memberFixture('eu').federation.announce(second);
   await network.holds('ca', 'eu', 2);
   assert.is(ca.chains.head(network.id('eu')).hash, second.hash);
 });
@@ -69,7 +69,7 @@ test('one that leaves is heard of itself alone, and served its own chain alone',
   const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp);
   network.federation.addRoster({ members, quorum: 2 });
   await network.start('us');
-  const us = network.rooms('us');
+  const us = network.memberFixture('us');
   assert.is(await us.hear({ type: 'envelope', signed: own.signed }, jp), 'accept');
   assert.is(await us.hear({ type: 'envelope', signed: other.signed }, jp), 'ignore');
   assert.is(await us.hear({ type: 'envelope', signed: other.signed }, network.id('ca')), 'accept');
@@ -100,28 +100,28 @@ test('a former member is let in until it is done, and for a week at most', async
     members: {},
     past: { [node]: { accounts: [], identityKeys: [], last: { batch: 1, envelope: log.genesis, index: 0 } } },
   };
-  const room = { now: log.now, monotonic: 0, checkpoints: new Map<string, KnownCheckpoint>() };
+  const fixture = { now: log.now, monotonic: 0, checkpoints: new Map<string, KnownCheckpoint>() };
   const leaving = new Leaving({
     federationLog: { state, entry: async (index) => log.decisions[index] },
-    book: { inForce: { rosters, current: log.roster().roster, member: () => member } },
-    checkpoints: { all: () => [...room.checkpoints.values()], newest: (name) => room.checkpoints.get(name) },
+    currentRosters: { inForce: { rosters, current: log.roster().roster, member: () => member } },
+    checkpoints: { all: () => [...fixture.checkpoints.values()], newest: (name) => fixture.checkpoints.get(name) },
     chains: { head: () => ({ batch: 1, hash: null, next: 2 }) },
-    now: () => room.now,
-    monotonic: () => room.monotonic,
+    now: () => fixture.now,
+    monotonic: () => fixture.monotonic,
     leaveMs: 10,
   });
   const isLetIn = async () => (await leaving.members()).some((each) => each.node === node && each.multiaddrs.length === 0);
   assert.ok(await isLetIn());
-  room.now += LEAVE_MOST_MS - 60_000;
+  fixture.now += LEAVE_MOST_MS - 60_000;
   assert.ok(await isLetIn());
-  for (const name of ['jp', 'eu', 'us']) room.checkpoints.set(name, readCheckpoint(await log.checkpoint(name)));
+  for (const name of ['jp', 'eu', 'us']) fixture.checkpoints.set(name, readCheckpoint(await log.checkpoint(name)));
   assert.ok(removedAt < log.size);
   assert.ok(await isLetIn(), 'what it sealed last may not be known here');
-  room.monotonic += 10;
+  fixture.monotonic += 10;
   assert.not.ok(await isLetIn());
-  room.checkpoints.delete('us');
+  fixture.checkpoints.delete('us');
   assert.ok(await isLetIn());
-  room.now += 120_000;
+  fixture.now += 120_000;
   assert.not.ok(await isLetIn(), 'the week is over');
 });
 

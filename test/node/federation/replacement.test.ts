@@ -5,7 +5,7 @@ import { Replacement } from '../../../node/federation/replacement.ts';
 import { rewindChain } from '../../../node/federation/rewind.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { Lanes } from '../../../node/lanes.ts';
+import { KeyedLock } from '../../../node/keyed-lock.ts';
 import { readHead } from '../../../node/sealing/batch-tables.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
@@ -14,7 +14,7 @@ import { type SignedStatement, signStatement } from '../../../protocol/statement
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
-import { CHAIN_TABLES, rowsOf, silent } from './member-rooms.ts';
+import { CHAIN_TABLES, rowsOf, silent } from './member-fixture.ts';
 import { Pulling, SIX } from './pulling.ts';
 
 const [EU, US, JP] = [nodeId('eu'), nodeId('us'), nodeId('jp')];
@@ -26,10 +26,10 @@ interface Replaced {
 
 /** What replaces at `jp` what the log has outdone. */
 function replacing(pulling: Pulling) {
-  const { store, keys, chains } = pulling.room('jp');
+  const { store, keys, chains } = pulling.fixture('jp');
   const ending = new AbortController();
   const replaced: Replaced[] = [];
-  const rivals = new RivalSearch({ keys, transport: pulling.transport, lanes: new Lanes(), signal: ending.signal });
+  const rivals = new RivalSearch({ keys, transport: pulling.transport, locks: new KeyedLock(), signal: ending.signal });
   const replacement = new Replacement({
     self: JP,
     store,
@@ -70,17 +70,17 @@ async function rivalOf(pulling: Pulling, batch: TestBatch, change: Partial<Envel
 async function forked(pulling: Pulling) {
   const first = await pulling.federation.sealBatch('eu', SIX);
   const second = await pulling.federation.sealBatch('eu', SIX);
-  for (const batch of [first, second]) await pulling.room('jp').hold(batch);
+  for (const batch of [first, second]) await pulling.fixture('jp').hold(batch);
   const other = await rivalOf(pulling, first, { sealedAt: second.envelope.from });
   const next = await rivalOf(pulling, second, { prev: hashOf(other.signed) });
   const showOther = async () => {
-    for (const batch of [other, next]) await pulling.room('us').hold(batch);
+    for (const batch of [other, next]) await pulling.fixture('us').hold(batch);
   };
   return { first, second, other, next, showOther };
 }
 
 async function rows(pulling: Pulling, name: string): Promise<unknown> {
-  return rowsOf(pulling.room(name).store, CHAIN_TABLES);
+  return rowsOf(pulling.fixture(name).store, CHAIN_TABLES);
 }
 
 test('a held batch gives way to the one that was decided, with what follows, and the evidence is handed on', async () => {
@@ -134,11 +134,11 @@ test('what a revoked key signed gives way to whatever its node signed in its pla
   const signer = member.key.signer;
   const terms = { validFrom: pulling.federation.tick(), seqFrom: 1 };
   const certificate = await certifyKey(EU, member.identity, signer, terms);
-  await pulling.room('jp').keys.learnCertificate(certificate.signed);
+  await pulling.fixture('jp').keys.learnCertificate(certificate.signed);
   // A node whose store was lost does not have the records of the second one: nobody else would hold what it seals then.
   const envelope = { ...second.envelope, sealedAt: pulling.federation.tick(), keyId: signer.keyId };
   const other: TestBatch = Object.assign(Object.create(second), { envelope, signed: await signStatement(envelopeStatement, envelope, signer) });
-  for (const batch of [first, other]) await pulling.room('us').hold(batch);
+  for (const batch of [first, other]) await pulling.fixture('us').hold(batch);
   pulling.decided = {
     envelopeOf: async (_node, batch) => (batch === 1 ? hashOf(first.signed) : undefined),
     isRevoked: (_node, keyId) => keyId === first.envelope.keyId,
@@ -177,7 +177,7 @@ test('what is decided while the held chain is looked at is looked at again', asy
 test('a crash in the middle of dropping leaves the chain up to some batch', async () => {
   await using pulling = await Pulling.start();
   const { first } = await forked(pulling);
-  const { store, chains } = pulling.room('jp');
+  const { store, chains } = pulling.fixture('jp');
   let writes = 0;
   const failing = new Proxy(store, {
     get(target, name) {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { RosterChanges } from '../../../node/federation/roster-changes.ts';
 import type { TransportMember } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { fastFederation, silent } from './member-rooms.ts';
+import { fastFederation, silent } from './member-fixture.ts';
 
 test('of former members with one peer id between them one is let in, and the roster is applied', async () => {
   const federation = await fastFederation(['eu', 'us', 'jp']);
@@ -15,7 +15,7 @@ test('of former members with one peer id between them one is let in, and the ros
   let applied: readonly TransportMember[] = [];
   await using changes = new RosterChanges({
     self: nodeId('eu'),
-    book: { chain: federation.chain, contradiction: null, onRoster: () => () => {} },
+    currentRosters: { chain: federation.chain, contradiction: null, onRoster: () => () => {} },
     transport: {
       async setMembers(next) {
         applied = next;

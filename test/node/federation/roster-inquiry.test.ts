@@ -8,7 +8,7 @@ import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/me
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
 import { MemberNetwork } from './member-network.ts';
-import { silent } from './member-rooms.ts';
+import { silent } from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'ca', 'jp'];
@@ -80,7 +80,7 @@ test('a node asks nobody while a member is connected', async () => {
   let looks = 0;
   await using inquiry = new RosterInquiry({
     self: network.id('jp'),
-    book: network.federation,
+    currentRosters: network.federation,
     askRosters: async () => {
       throw new Error('it asked');
     },

@@ -9,10 +9,10 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../../protocol/log/roster-rules.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { MemberNetwork } from './member-network.ts';
-import { fastFederation, silent } from './member-rooms.ts';
+import { fastFederation, silent } from './member-fixture.ts';
 
 const federation = await fastFederation(['us', 'eu', 'ca']);
-const book = { chain: federation.chain, inForce: federation.chain };
+const currentRosters = { chain: federation.chain, inForce: federation.chain };
 const TEXT = rosterStatement.write(federation.nextRoster({ name: 'wanted' }));
 const HASH = hashText(nativeSuite, TEXT);
 
@@ -33,7 +33,7 @@ async function search(
   };
   using texts = new RosterTexts({
     self: nodeId('us'),
-    book,
+    currentRosters,
     transport,
     faults,
     log: silent,

@@ -10,7 +10,7 @@ let recorded = 0;
 
 /** The text of the roster in force at a node with a change, as its next. */
 export function nextRoster({ context }: TestNode, change: Partial<Roster>): string {
-  const { current, hash } = context.keys.book.inForce;
+  const { current, hash } = context.keys.currentRosters.inForce;
   return rosterStatement.write({ ...current, version: current.version + 1, previous: hash, ...change });
 }
 
@@ -26,7 +26,7 @@ export async function vote({ config }: TestNode, statement: string): Promise<voi
 /** Waits until a roster is in force at all of these nodes, and they go by it. */
 export function inForce(nodes: readonly TestNode[], text: string): Promise<void> {
   return until(`${rosterHash(text)} to be in force`, () =>
-    nodes.every(({ context }) => context.keys.book.inForce.hash === rosterHash(text)),
+    nodes.every(({ context }) => context.keys.currentRosters.inForce.hash === rosterHash(text)),
   );
 }
 

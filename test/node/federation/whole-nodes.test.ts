@@ -13,7 +13,7 @@ import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { rowsOf, sorted } from '../tally/tally-room.ts';
+import { rowsOf, sorted } from '../tally/tally-fixture.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 

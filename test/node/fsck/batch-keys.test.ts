@@ -24,7 +24,7 @@ test('a batch of two keys is damage, but for an undecided own one by a revoked k
   await keys.learnCertificate(signed);
   const found = async (own: typeof node | null) => {
     const report = new Report({});
-    const check = { store, report, signal: undefined, keys, own, vault: null, agentKeys: null, held: null };
+    const check = { store, report, signal: undefined, keys, own, cipher: null, agentKeys: null, held: null };
     const groupChecks = new GroupChecks({ payloadKey: null, threads: 0, signal: undefined });
     await checkChains(check, { groupChecks, proven: null });
     return report.findings.flatMap(({ key, detail }) => (detail === 'is by another key than its batch' ? key : []));

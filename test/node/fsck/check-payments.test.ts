@@ -6,13 +6,13 @@ import * as assert from 'uvu/assert';
 import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
-import { HeldVault } from '../../../node/payments/held-vault.ts';
+import { PaymentCipher } from '../../../node/payments/payment-cipher.ts';
 import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { HONEST } from '../payments/fake-chain.ts';
-import { callOf, NODE, payloads, PAYLOAD_KEY, PaymentRoom } from '../payments/payment-room.ts';
+import { callOf, NODE, payloads, PAYLOAD_KEY, PaymentFixture } from '../payments/payment-fixture.ts';
 import { del, type Mutation, put, StoredRows } from './damaged-home.ts';
 import { edit, flip, move, swap } from './mutations.ts';
 
@@ -23,22 +23,22 @@ const home = join(scratch, 'store');
 
 /** A store with payments in every state, on two days. */
 test.before(async () => {
-  await using room = await PaymentRoom.open();
+  await using fixture = await PaymentFixture.open();
   const behave = async (behaviour: object, ...calls: readonly Parameters<typeof callOf>[0][]): Promise<void> => {
-    room.chain.behaviour = { ...HONEST, ...behaviour };
-    for (const call of calls) await room.answer(callOf(call));
+    fixture.chain.behaviour = { ...HONEST, ...behaviour };
+    for (const call of calls) await fixture.answer(callOf(call));
   };
   await behave({}, { nonce: 1 }, { nonce: 2, identifier: IDENTIFIER });
-  room.clock += DAY_MS;
+  fixture.clock += DAY_MS;
   const later = { validBefore: DAY_MS / 1000 + 300 };
   await behave({}, { nonce: 3, ...later });
   await behave({ settle: 'refuses' }, { nonce: 4, ...later, identifier: `${IDENTIFIER}-2` });
   await behave({ settle: 'late' }, { nonce: 5, ...later });
   await behave({ settle: 'robbed' }, { nonce: 6, ...later });
-  room.isIntakeStopped = true;
+  fixture.isIntakeStopped = true;
   await behave({}, { nonce: 7, ...later });
-  await room.stop();
-  await cp(room.storeDirectory, home, { recursive: true });
+  await fixture.stop();
+  await cp(fixture.storeDirectory, home, { recursive: true });
 });
 test.after(() => rm(scratch, { recursive: true }));
 
@@ -57,8 +57,8 @@ async function checked(mutation?: Mutation): Promise<Report> {
 
 async function reportOf(store: Store): Promise<Report> {
   const report = new Report();
-  const held = new HeldVault(PAYLOAD_KEY);
-  const check = { store, report, keys: null, own: NODE, vault: payloads, agentKeys: null, held, signal: undefined };
+  const held = new PaymentCipher(PAYLOAD_KEY);
+  const check = { store, report, keys: null, own: NODE, cipher: payloads, agentKeys: null, held, signal: undefined };
   await paymentCheck.run(check);
   await settlementCheck.run(check);
   return report;

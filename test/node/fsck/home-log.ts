@@ -1,6 +1,6 @@
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
-import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
+import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import { logRosters } from '../../../node/log/log-rosters.ts';
@@ -58,11 +58,11 @@ export async function addLog({ store, keys, next, topic, members, messages, now 
 async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
   const texts = await Promise.all(log.state.rosters.map(({ hash }) => log.rosterText(hash)));
   const rosters = texts.map((text) => rosterStatement.parse(text ?? ''));
-  const book = await CheckpointBook.open(store, log, { rosters: () => logRosters(log.state, { rosters }), stands: () => true });
+  const checkpointStore = await CheckpointStore.open(store, log, { rosters: () => logRosters(log.state, { rosters }), stands: () => true });
   for (const [node, { signer }] of members) {
     const size = node === 'eu' ? log.size : log.size - 5;
     const root = node === 'ca' ? hashOf('another tree') : await log.rootAt(size);
-    await book.learn(await signCheckpoint(log.state.federation, node, signer, size, root));
+    await checkpointStore.learn(await signCheckpoint(log.state.federation, node, signer, size, root));
   }
 }
 

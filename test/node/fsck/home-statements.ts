@@ -7,7 +7,7 @@ import { StatementPublisher } from '../../../node/accounts/statements/statement-
 import { statementDueTable } from '../../../node/accounts/statements/statement-tables.ts';
 import type { Intake } from '../../../node/intake/intake.ts';
 import { readPayload } from '../../../node/payload/payload-tables.ts';
-import type { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import type { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { readRecord } from '../../../node/records/record-reader.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';
@@ -19,7 +19,7 @@ export interface StatingNode {
   readonly node: NodeId;
   readonly store: Store;
   readonly intake: Intake;
-  readonly vault: PayloadVault;
+  readonly cipher: PayloadCipher;
 }
 
 /** The account of a node that names others. */
@@ -38,7 +38,7 @@ export async function stateAccount(
   {
     await using publisher = new StatementPublisher({
       store,
-      book: accounts.book,
+      accountStore: accounts.accountStore,
       record: (draft) => intake.submit(draft),
       random: () => 0,
       log: pino({ level: 'silent' }),
@@ -50,12 +50,12 @@ export async function stateAccount(
 }
 
 /** Holds, in a node's store, the statement of another one's account, as it was given; the log has not decided it. */
-export async function holdStatement(to: Store, { node, store, vault }: StatingNode): Promise<void> {
+export async function holdStatement(to: Store, { node, store, cipher }: StatingNode): Promise<void> {
   const account = statedAccount(node);
   const newest = await newestVersion(store, account, node);
   const record = newest && (await readRecord(to, newest.id))?.record;
   if (record === undefined) throw new Error(`no statement of ${account}`);
-  const payload = await readPayload(store, vault, record.id, record.seq);
+  const payload = await readPayload(store, cipher, record.id, record.seq);
   if (payload === 'erased') throw new Error(`the statement of ${account} is erased`);
   const { id, seq } = record;
   const version = { id, seq, salt: encodeBase64url(payload.salt), text: payload.text };

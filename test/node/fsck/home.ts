@@ -18,7 +18,7 @@ import { DailyUsage } from '../../../node/limits/daily-usage.ts';
 import { createKeyFile, KEY_FILE_PURPOSES } from '../../../node/keys/key-file.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { certifySigningKey, type NodeKeys, readNodeKeys } from '../../../node/keys/node-keys.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
@@ -163,13 +163,13 @@ async function ownChain(
       log,
     }),
   );
-  const vault = new PayloadVault(own.payloadKey);
+  const cipher = new PayloadCipher(own.payloadKey);
   const intake = resources.use(
     await Intake.open({
       node,
       store,
       signer: () => own.signer,
-      vault,
+      cipher,
       now,
       projections: [],
       counters: new RecordCounters(store, [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)]),
@@ -180,10 +180,10 @@ async function ownChain(
   for (let batch = 1; batch <= batches + 1; batch++) {
     await intake.submitAll(Array.from({ length: 70 + 230 * (batch % 2) }, (_, i) => draft(batch * 1000 + i)));
     for (let i = 0; i < 3; i++) await intake.submit(draft(batch * 1000 + 500 + i));
-    if (batch === 1) await more({ node, store, intake, vault });
+    if (batch === 1) await more({ node, store, intake, cipher });
     if (batch <= batches) await sealer.seal();
   }
-  return { node, store, intake, vault, sealed, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { node, store, intake, cipher, sealed, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 function draft(i: number): Draft {

@@ -7,23 +7,23 @@ import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
 import { sourceKey } from '../../../node/intake/sources.ts';
 import { sourceIndex } from '../../../node/sources/source-index.ts';
 import type { Operation } from '../../../node/store/operation.ts';
-import { draftOf, IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { draftOf, IntakeFixture, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
 
 const SOURCES = ['loans', 'fraud', 'triage', 'credit', 'claims'];
 /** Records of each group: none divides the number that the walk is given at a time. */
 const GROUPS = [23, 4, 17, 1, 9, 31, 2];
 
 const directory = await temporaryDirectory();
-const room = await IntakeRoom.open(directory.path);
-const { store } = room;
+const fixture = await IntakeFixture.open(directory.path);
+const { store } = fixture;
 test.after(async () => {
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 const records: BuiltRecord[] = [];
 for (const size of GROUPS) {
   const drafts = Array.from({ length: size }, (_, i) => draftOf(SOURCES[(i * i + size) % SOURCES.length] ?? '', { i }));
-  records.push(...(await room.intake.submitAll(drafts)));
+  records.push(...(await fixture.intake.submitAll(drafts)));
 }
 const rows = await Array.fromAsync(sourceIndex.under(store, ['acme', sourceKey('triage')]));
 
@@ -36,7 +36,7 @@ async function findings(changes: readonly Operation[], maxSources: number): Prom
   }
   await store.write(changes);
   const report = new Report();
-  const check: Check = { store, report, signal: undefined, keys: null, own: NODE, vault: null, agentKeys: null, held: null };
+  const check: Check = { store, report, signal: undefined, keys: null, own: NODE, cipher: null, agentKeys: null, held: null };
   const walk = new SourceWalk(check, NODE, maxSources);
   for (let at = 0; at < records.length; at += 6) {
     await walk.take(records.slice(at, at + 6).map(({ record, leaf }) => ({ record, leaf, key: `body/${record.seq}` })));

@@ -6,8 +6,8 @@ import { TallyWalk } from '../../../node/fsck/tally-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { TALLY_VERSION, tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
 import { recordId } from '../../../protocol/ids.ts';
-import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
-import { countedDraft, recordsOf, TallyRoom } from '../tally/tally-room.ts';
+import { NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { countedDraft, recordsOf, TallyFixture } from '../tally/tally-fixture.ts';
 import { del, put } from './damaged-home.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,27 +25,27 @@ interface Walked {
 async function walked(changes: readonly Operation[], maxCounted?: number): Promise<Walked> {
   await using directory = await temporaryDirectory();
   let now = START;
-  await using room = await TallyRoom.open(directory.path, { now: () => now });
+  await using fixture = await TallyFixture.open(directory.path, { now: () => now });
   for (let day = 0; day < DAYS; day++, now += DAY_MS) {
     for (const source of ['a', 'b', 'c']) {
-      await room.intake.submitAll([countedDraft(source), countedDraft(source, { eventType: 'TECH_DOC' })]);
+      await fixture.intake.submitAll([countedDraft(source), countedDraft(source, { eventType: 'TECH_DOC' })]);
     }
   }
-  await room.counters.flush();
-  await room.store.write(changes);
+  await fixture.counters.flush();
+  await fixture.store.write(changes);
   const report = new Report();
   const check: Check = {
-    store: room.store,
+    store: fixture.store,
     report,
     signal: undefined,
     keys: null,
     own: NODE,
-    vault: null,
+    cipher: null,
     agentKeys: null,
     held: null,
   };
   const walk = new TallyWalk(check, maxCounted);
-  const records = await recordsOf(room.store);
+  const records = await recordsOf(fixture.store);
   for (let at = 0; at < records.length; at += 5) await walk.take(records.slice(at, at + 5));
   await walk.finish();
   const found = report.findings.map(({ severity, key, detail }) => `${severity}: ${key ?? ''} ${detail}`);

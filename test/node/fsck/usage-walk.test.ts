@@ -5,8 +5,8 @@ import { Report } from '../../../node/fsck/report.ts';
 import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
-import { UsageRoom } from '../limits/usage-room.ts';
+import { NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { UsageFixture } from '../limits/usage-fixture.ts';
 import { del, put } from './damaged-home.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,24 +18,24 @@ const DAYS = 4;
 async function findings(changes: readonly Operation[], rememberedRows?: number): Promise<string[]> {
   await using directory = await temporaryDirectory();
   let now = START;
-  await using room = await UsageRoom.open(directory.path, { now: () => now });
+  await using fixture = await UsageFixture.open(directory.path, { now: () => now });
   const records: AttestationRecord[] = [];
   for (let day = 0; day < DAYS; day++, now += DAY_MS) {
     for (const account of ACCOUNTS) {
-      const made = await room.record(account, 3 + day);
+      const made = await fixture.record(account, 3 + day);
       records.push(...made.map(({ record }) => record));
     }
   }
-  await room.counters.flush();
-  await room.store.write(changes);
+  await fixture.counters.flush();
+  await fixture.store.write(changes);
   const report = new Report();
   const check: Check = {
-    store: room.store,
+    store: fixture.store,
     report,
     signal: undefined,
     keys: null,
     own: NODE,
-    vault: null,
+    cipher: null,
     agentKeys: null,
     held: null,
   };

@@ -24,9 +24,9 @@ function closeOf(socket: Socket): Promise<void> {
 }
 
 /** Turns of the event loop from the first to the last of so many connections that came in the same moment. */
-async function turnsToAccept(port: number, server: ReturnType<typeof createServer>, count: number): Promise<number> {
+async function iterationsToAccept(port: number, server: ReturnType<typeof createServer>, count: number): Promise<number> {
   let accepted = 0;
-  let turns = 0;
+  let iterations = 0;
   const all = Promise.withResolvers<void>();
   server.on('connection', () => {
     accepted++;
@@ -35,23 +35,23 @@ async function turnsToAccept(port: number, server: ReturnType<typeof createServe
   const sockets = Array.from({ length: count }, () => connect({ port, host: HOST }));
   let isOver = false;
   const turn = (): void => {
-    if (accepted > 0) turns++;
+    if (accepted > 0) iterations++;
     if (!isOver) setImmediate(turn);
   };
   turn();
   await all.promise;
   isOver = true;
   for (const socket of sockets) socket.destroy();
-  return turns;
+  return iterations;
 }
 
 testWhere(process.platform === 'linux', 'queues are shared on Linux alone')('several connections are accepted in one turn of the event loop', async () => {
   const server = createServer(greet);
   const port = await freePort();
   const beside = await listenOnQueues(server, { host: HOST, port });
-  const turns = await turnsToAccept(port, server, 128);
+  const iterations = await iterationsToAccept(port, server, 128);
   await Promise.all([server, ...beside].map(stopListening));
-  assert.ok(turns < 64, `${turns} turns for 128 connections`);
+  assert.ok(iterations < 64, `${iterations} turns for 128 connections`);
 });
 
 test('every queue answers, within the bounds on all connections, and all end with the listener', async () => {

@@ -28,7 +28,7 @@ test('bodies are worked on until their bytes are too many together; each gives i
   first[Symbol.dispose]();
   assert.is(refusalOf(() => bodies.enter(61, NO_HOLDER))?.reason, 'memory');
   const third = bodies.enter(60, NO_HOLDER);
-  for (const room of [second, third]) room[Symbol.dispose]();
+  for (const fixture of [second, third]) fixture[Symbol.dispose]();
   assert.is(refusalOf(() => bodies.enter(100, NO_HOLDER)), null);
 });
 

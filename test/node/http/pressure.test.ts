@@ -5,7 +5,7 @@ import { MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { API_KEYS, type TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { draftOf } from '../intake/intake-room.ts';
+import { draftOf } from '../intake/intake-fixture.ts';
 import { requireProblem } from './problem-shape.ts';
 import { dial } from './raw-answer.ts';
 

@@ -7,32 +7,32 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
 import { until } from '../../fixtures/until.ts';
-import { codeOf, countingSigner, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
+import { codeOf, countingSigner, draftOf, type Fate, IntakeFixture, signer, temporaryDirectory } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 test('many callers at once: order, counters and chains are gapless, and groups are shared', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await IntakeRoom.open(directory.path);
+  await using fixture = await IntakeFixture.open(directory.path);
   const built = await Promise.all(
-    Array.from({ length: 700 }, (_, i) => room.intake.submit(draftOf(`source ${i % 7}`, { i }))),
+    Array.from({ length: 700 }, (_, i) => fixture.intake.submit(draftOf(`source ${i % 7}`, { i }))),
   );
-  const stored = await requireWholeStore(room.store);
+  const stored = await requireWholeStore(fixture.store);
   assert.equal(
     stored.map(({ id }) => id),
     built.map(({ record }) => record.id),
     'who comes first is recorded first',
   );
-  assert.ok(room.committed.length <= 10, `${room.committed.length} groups`);
-  assert.ok(room.committed.every(({ records }) => records.length <= MAX_GROUP_RECORDS));
-  assert.is(room.intake.recorded, 700);
-  assert.is(room.intake.queued, 0);
+  assert.ok(fixture.committed.length <= 10, `${fixture.committed.length} groups`);
+  assert.ok(fixture.committed.every(({ records }) => records.length <= MAX_GROUP_RECORDS));
+  assert.is(fixture.intake.recorded, 700);
+  assert.is(fixture.intake.queued, 0);
 });
 
 test('intake ends only once what it has taken is signed and on the disk', async () => {
   await using directory = await temporaryDirectory();
   const signing = Promise.withResolvers<void>();
   let isSigning = false;
-  await using room = await IntakeRoom.open(directory.path, {
+  await using fixture = await IntakeFixture.open(directory.path, {
     signer: {
       ...signer,
       async sign(message, context) {
@@ -42,25 +42,25 @@ test('intake ends only once what it has taken is signed and on the disk', async 
       },
     },
   });
-  const answered = room.intake.submit(draftOf('s'));
+  const answered = fixture.intake.submit(draftOf('s'));
   await until('the record taken to be signed', () => isSigning);
   let isOver = false;
-  const ending = room.intake[Symbol.asyncDispose]().then(() => {
+  const ending = fixture.intake[Symbol.asyncDispose]().then(() => {
     isOver = true;
   });
   for (let i = 0; i < 5; i++) await turn();
   assert.not(isOver);
   signing.resolve();
   await Promise.all([answered, ending]);
-  assert.is((await requireWholeStore(room.store)).length, 1);
+  assert.is((await requireWholeStore(fixture.store)).length, 1);
 });
 
 test('a group that is on the disk is let go of, however many follow it', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await IntakeRoom.open(directory.path);
-  await room.intake.submit(draftOf('first'));
-  const heads = new WeakRef(room.committed.splice(0)[0]?.heads ?? {});
-  for (let i = 0; i < 4; i++) await room.intake.submit(draftOf('later', { i }));
+  await using fixture = await IntakeFixture.open(directory.path);
+  await fixture.intake.submit(draftOf('first'));
+  const heads = new WeakRef(fixture.committed.splice(0)[0]?.heads ?? {});
+  for (let i = 0; i < 4; i++) await fixture.intake.submit(draftOf('later', { i }));
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   if (typeof collect !== 'function') throw new Error('garbage cannot be collected');
@@ -77,7 +77,7 @@ test('nobody is answered before the signature and the synced write', async () =>
   const writing = Promise.withResolvers<void>();
   let isSigning = false;
   let isWriting = false;
-  await using room = await IntakeRoom.open(directory.path, {
+  await using fixture = await IntakeFixture.open(directory.path, {
     signer: {
       ...signer,
       async sign(message, context) {
@@ -94,7 +94,7 @@ test('nobody is answered before the signature and the synced write', async () =>
       return 'kept';
     },
   });
-  const answered = room.intake.submit(draftOf('s')).then(() => events.push('answered'));
+  const answered = fixture.intake.submit(draftOf('s')).then(() => events.push('answered'));
   await until('the record taken to be signed', () => isSigning);
   assert.equal(events, []);
   signing.resolve();
@@ -109,11 +109,11 @@ test('while one group is written the next is signed, and the one after gathers',
   await using directory = await temporaryDirectory();
   const gates: (() => void)[] = [];
   const counting = countingSigner();
-  await using room = await IntakeRoom.open(directory.path, {
+  await using fixture = await IntakeFixture.open(directory.path, {
     signer: counting,
     fate: () => new Promise((resolve) => gates.push(() => resolve('kept'))),
   });
-  const submit = (count: number) => Array.from({ length: count }, () => room.intake.submit(draftOf('s')));
+  const submit = (count: number) => Array.from({ length: count }, () => fixture.intake.submit(draftOf('s')));
   const answers = submit(1);
   await until('the first at the disk', () => gates.length === 1);
   answers.push(...submit(2));
@@ -125,90 +125,90 @@ test('while one group is written the next is signed, and the one after gathers',
   }
   await Promise.all(answers);
   assert.equal(
-    room.committed.map(({ records }) => records.length),
+    fixture.committed.map(({ records }) => records.length),
     [1, 2, 7],
   );
-  await requireWholeStore(room.store);
+  await requireWholeStore(fixture.store);
 });
 
 test('several drafts of one caller are one group, whatever their number', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await IntakeRoom.open(directory.path);
+  await using fixture = await IntakeFixture.open(directory.path);
   const drafts = Array.from({ length: MAX_GROUP_RECORDS + 50 }, (_, i) => draftOf('batch', { i }));
-  const [together] = await Promise.all([room.intake.submitAll(drafts), room.intake.submit(draftOf('other'))]);
+  const [together] = await Promise.all([fixture.intake.submitAll(drafts), fixture.intake.submit(draftOf('other'))]);
   assert.is(together.length, drafts.length);
-  const groups = room.committed.map(({ group }) => [group.first, group.size]);
+  const groups = fixture.committed.map(({ group }) => [group.first, group.size]);
   const [first] = together;
   assert.ok(groups.some(([start, size]) => start === first?.record.seq && size === drafts.length));
   assert.equal(
     together.map(({ record }) => record.sourceSeq),
     drafts.map((_, i) => i + 1),
   );
-  await requireWholeStore(room.store);
+  await requireWholeStore(fixture.store);
 });
 
 test('a restart continues the order, the sources and the clock', async () => {
   await using directory = await temporaryDirectory();
   {
-    await using room = await IntakeRoom.open(directory.path, { now: () => Date.parse('2026-06-01T00:00:10Z') });
-    await Promise.all(['a', 'b', 'a'].map((source) => room.intake.submit(draftOf(source))));
+    await using fixture = await IntakeFixture.open(directory.path, { now: () => Date.parse('2026-06-01T00:00:10Z') });
+    await Promise.all(['a', 'b', 'a'].map((source) => fixture.intake.submit(draftOf(source))));
   }
-  await using room = await IntakeRoom.open(directory.path, { now: () => Date.parse('2026-06-01T00:00:05Z') });
-  assert.is(room.intake.recorded, 3);
-  const { record } = await room.intake.submit(draftOf('a'));
+  await using fixture = await IntakeFixture.open(directory.path, { now: () => Date.parse('2026-06-01T00:00:05Z') });
+  assert.is(fixture.intake.recorded, 3);
+  const { record } = await fixture.intake.submit(draftOf('a'));
   assert.equal([record.seq, record.sourceSeq], [4, 3]);
   assert.is(record.submittedAt, '2026-06-01T00:00:10.000Z', 'the clock was set back; recorded time is not');
-  await requireWholeStore(room.store);
+  await requireWholeStore(fixture.store);
 });
 
 test('what was submitted before the end is answered, what comes after is refused', async () => {
   await using directory = await temporaryDirectory();
-  const room = await IntakeRoom.open(directory.path);
-  const answers = Array.from({ length: 50 }, () => room.intake.submit(draftOf('s')));
-  const ended = room.intake[Symbol.asyncDispose]();
-  assert.is(await codeOf(room.intake.submit(draftOf('late'))), 'stopped');
+  const fixture = await IntakeFixture.open(directory.path);
+  const answers = Array.from({ length: 50 }, () => fixture.intake.submit(draftOf('s')));
+  const ended = fixture.intake[Symbol.asyncDispose]();
+  assert.is(await codeOf(fixture.intake.submit(draftOf('late'))), 'stopped');
   assert.is((await Promise.all(answers)).length, 50);
   await ended;
-  assert.is((await requireWholeStore(room.store)).length, 50);
-  await room[Symbol.asyncDispose]();
+  assert.is((await requireWholeStore(fixture.store)).length, 50);
+  await fixture[Symbol.asyncDispose]();
 });
 
 test('the queue is bounded in records, and in bytes', async () => {
   await using directory = await temporaryDirectory();
   const gate = Promise.withResolvers<'refused'>();
-  await using room = await IntakeRoom.open(directory.path, { fate: () => gate.promise });
-  const outcomes = await twoUnderWay(room);
+  await using fixture = await IntakeFixture.open(directory.path, { fate: () => gate.promise });
+  const outcomes = await twoUnderWay(fixture);
   const many = Array.from({ length: MAX_QUEUED_RECORDS }, () => draftOf('s'));
-  outcomes.push(codeOf(room.intake.submitAll(many)));
-  await until('many records in the queue', () => room.intake.queued === MAX_QUEUED_RECORDS);
-  assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'queue-full');
+  outcomes.push(codeOf(fixture.intake.submitAll(many)));
+  await until('many records in the queue', () => fixture.intake.queued === MAX_QUEUED_RECORDS);
+  assert.is(await codeOf(fixture.intake.submit(draftOf('s'))), 'queue-full');
   gate.resolve('refused');
   assert.equal(new Set(await Promise.all(outcomes)), new Set(['store-failed']));
-  assert.is(room.intake.queued, 0);
+  assert.is(fixture.intake.queued, 0);
 });
 
 test('a batch has its places in the queue while it is prepared, before it waits there', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await IntakeRoom.open(directory.path);
+  await using fixture = await IntakeFixture.open(directory.path);
   const many = Array.from({ length: MAX_QUEUED_RECORDS }, () => draftOf('s'));
-  const first = room.intake.submitAll(many);
+  const first = fixture.intake.submitAll(many);
   for (let turn = 0; turn < 3; turn++) {
-    assert.is(room.intake.queued, MAX_QUEUED_RECORDS);
-    assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'queue-full');
+    assert.is(fixture.intake.queued, MAX_QUEUED_RECORDS);
+    assert.is(await codeOf(fixture.intake.submit(draftOf('s'))), 'queue-full');
   }
   assert.is((await first).length, MAX_QUEUED_RECORDS);
-  assert.is(room.intake.queued, 0);
+  assert.is(fixture.intake.queued, 0);
 });
 
 test('large payloads fill the queue before they fill the memory', async () => {
   await using directory = await temporaryDirectory();
   const gate = Promise.withResolvers<'refused'>();
-  await using room = await IntakeRoom.open(directory.path, { fate: () => gate.promise });
+  await using fixture = await IntakeFixture.open(directory.path, { fate: () => gate.promise });
   const payload = JSON.stringify({ text: 'x'.repeat(4 << 20) });
   const large = draftOf('s', {}, { payload });
-  const outcomes = await twoUnderWay(room);
+  const outcomes = await twoUnderWay(fixture);
   const fitting = Math.ceil(MAX_QUEUED_BYTES / payload.length);
-  for (let i = 0; i < fitting + 3; i++) outcomes.push(codeOf(room.intake.submit(large)));
+  for (let i = 0; i < fitting + 3; i++) outcomes.push(codeOf(fixture.intake.submit(large)));
   gate.resolve('refused');
   const codes = await Promise.all(outcomes);
   assert.is(codes.filter((code) => code === 'queue-full').length, 3);
@@ -218,9 +218,9 @@ test('no payload is on the disk in clear', async () => {
   await using directory = await temporaryDirectory();
   const words = ['Jane-Roe-of-Example-Street', 'salary-48213'];
   {
-    await using room = await IntakeRoom.open(directory.path);
+    await using fixture = await IntakeFixture.open(directory.path);
     const [name = '', salary = ''] = words;
-    await room.intake.submit(draftOf('plain-source', { name, salary }));
+    await fixture.intake.submit(draftOf('plain-source', { name, salary }));
   }
   const files = await readdir(join(directory.path, 'store'));
   const bytes = Buffer.concat(await Promise.all(files.map((name) => readFile(join(directory.path, 'store', name)))));
@@ -229,11 +229,11 @@ test('no payload is on the disk in clear', async () => {
 });
 
 /** One record at the disk and one signed on top of it, so that what comes next waits. Resolves to what becomes of both. */
-async function twoUnderWay(room: IntakeRoom): Promise<Promise<string>[]> {
+async function twoUnderWay(fixture: IntakeFixture): Promise<Promise<string>[]> {
   const outcomes: Promise<string>[] = [];
   for (const which of ['first', 'second']) {
-    outcomes.push(codeOf(room.intake.submit(draftOf('s'))));
-    await until(`the ${which} taken`, () => room.intake.queued === 0);
+    outcomes.push(codeOf(fixture.intake.submit(draftOf('s'))));
+    await until(`the ${which} taken`, () => fixture.intake.queued === 0);
   }
   return outcomes;
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fc } from '../../fixtures/properties.ts';
-import { codeOf, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
+import { codeOf, draftOf, type Fate, IntakeFixture, signer, temporaryDirectory } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 const RUNS = 60;
@@ -38,7 +38,7 @@ test('whatever fails when, what was acknowledged is exactly what is stored, and 
       for (const { submissions, writes, signatures } of parts) {
         const disk = [...writes];
         const pens = [...signatures];
-        await using room = await IntakeRoom.open(directory.path, {
+        await using fixture = await IntakeFixture.open(directory.path, {
           async fate() {
             const next = disk.shift();
             await wait(next?.waitMs ?? 0);
@@ -53,12 +53,12 @@ test('whatever fails when, what was acknowledged is exactly what is stored, and 
         const outcomes: Promise<unknown>[] = [];
         for (const { waitMs, source, records } of submissions) {
           const drafts = Array.from({ length: records }, (_, i) => draftOf(source, { i }));
-          const submitted = room.intake.submitAll(drafts);
+          const submitted = fixture.intake.submitAll(drafts);
           outcomes.push(codeOf(submitted.then((built) => acknowledged.push(...built.map(({ record }) => record.id)))));
           if (waitMs > 0) await wait(waitMs);
         }
         await Promise.all(outcomes);
-        const stored = await requireWholeStore(room.store);
+        const stored = await requireWholeStore(fixture.store);
         assert.equal(stored.map(({ id }) => id).toSorted(), acknowledged.toSorted());
       }
     }),

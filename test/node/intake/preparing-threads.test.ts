@@ -8,7 +8,7 @@ import { readPayload } from '../../../node/payload/payload-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { codeOf, draftOf, type Fate, IntakeRoom, NODE, PAYLOAD_KEY, temporaryDirectory, vault } from './intake-room.ts';
+import { codeOf, draftOf, type Fate, IntakeFixture, NODE, PAYLOAD_KEY, temporaryDirectory, cipher } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 const FALTERING = new URL('./faltering-worker.ts', import.meta.url);
@@ -45,15 +45,15 @@ function threadsOf(threads: number, script?: URL): PreparingThreads {
   return new PreparingThreads({ threads, payloadKey: PAYLOAD_KEY, ...(script && { script }) });
 }
 
-async function withRoom(
+async function withFixture(
   threads: PreparingThreads,
-  use: (room: IntakeRoom, path: string) => Promise<void>,
+  use: (fixture: IntakeFixture, path: string) => Promise<void>,
   fate: () => Fate = () => 'kept',
 ): Promise<void> {
   await using directory = await temporaryDirectory();
   await using _threads = threads;
-  await using room = await IntakeRoom.open(directory.path, { threads, fate });
-  await use(room, directory.path);
+  await using fixture = await IntakeFixture.open(directory.path, { threads, fate });
+  await use(fixture, directory.path);
 }
 
 /** Drafts of one group, whose salts are given: then nothing of their records but the id is left to chance. */
@@ -72,9 +72,9 @@ test('a thread commits to and encrypts the same as this one, whatever the texts'
       for (const [i, draft] of named.entries()) {
         const there = sealed[i];
         if (there === undefined) throw new RangeError('one is missing');
-        const { salt, text } = vault.open(draft.id, there.sealed);
+        const { salt, text } = cipher.open(draft.id, there.sealed);
         assert.is(text, draft.payload);
-        const here = sealDraft({ ...draft, salt }, vault);
+        const here = sealDraft({ ...draft, salt }, cipher);
         assert.equal([there.payloadHash, there.hashes], [here.payloadHash, here.hashes]);
         assert.is(there.sealed.seed[0], here.sealed.seed[0]);
         if (draft.salt !== undefined) assert.equal(Buffer.from(salt), Buffer.from(draft.salt));
@@ -90,7 +90,7 @@ test('what is packed is unpacked as it was, and a buffer of another number is re
   packer.add(drafts);
   const unpacked = [...unpackDrafts(packer.pack())];
   assert.equal(unpacked.map(plainOf), drafts.map(plainOf));
-  const sealed = packSealed(drafts.map((draft) => sealDraft(draft, vault)));
+  const sealed = packSealed(drafts.map((draft) => sealDraft(draft, cipher)));
   assert.throws(() => unpackSealed(sealed, 2), /another number/);
   assert.is(unpackSealed(sealed, 3).length, 3);
 });
@@ -100,14 +100,14 @@ test('records prepared in threads are those that are prepared in place, in the s
   for (const threads of [undefined, threadsOf(1), threadsOf(2)]) {
     await using directory = await temporaryDirectory();
     await using _threads = threads;
-    await using room = await IntakeRoom.open(directory.path, { ...(threads && { threads }) });
-    const { intake, store } = room;
+    await using fixture = await IntakeFixture.open(directory.path, { ...(threads && { threads }) });
+    const { intake, store } = fixture;
     const groups = Array.from({ length: 12 }, (_, i) => salted(1 + ((i * 37) % 120), `group ${i}`));
     const built = (await Promise.all(groups.map((group) => intake.submitAll(group)))).flat();
     made.push(built.map(({ record: { claims, payloadHash, seq, sourceId, sourceSeq } }) => [claims, payloadHash, seq, sourceId, sourceSeq]));
     assert.is((await requireWholeStore(store)).length, built.length);
     for (const [i, { record }] of built.entries()) {
-      const payload = await readPayload(store, vault, record.id, record.seq);
+      const payload = await readPayload(store, cipher, record.id, record.seq);
       assert.is(payload === 'erased' ? '' : payload.text, groups.flat()[i]?.payload);
     }
   }
@@ -116,7 +116,7 @@ test('records prepared in threads are those that are prepared in place, in the s
 });
 
 test('more records than a group holds are prepared in threads too, and recorded together', () =>
-  withRoom(threadsOf(2), async ({ intake, store }) => {
+  withFixture(threadsOf(2), async ({ intake, store }) => {
     const built = await intake.submitAll(salted(200).flatMap((draft) => Array.from({ length: 4 }, () => draft)));
     assert.equal(
       built.map(({ record }) => record.seq),
@@ -126,7 +126,7 @@ test('more records than a group holds are prepared in threads too, and recorded 
   }));
 
 test('a thread that ends fails its group alone, and another takes its place', () =>
-  withRoom(threadsOf(1, FALTERING), async ({ intake, store }) => {
+  withFixture(threadsOf(1, FALTERING), async ({ intake, store }) => {
     for (const word of ['throw in it', 'end in it']) {
       const failing = Array.from({ length: GROUP }, (_, i) => codeOf(intake.submit(draftOf('s', { word, i }))));
       assert.equal([...new Set(await Promise.all(failing))], ['preparing-failed']);
@@ -145,16 +145,16 @@ test('what cannot be prepared is refused as in place, and keeps nobody else from
   for (const threads of [undefined, threadsOf(1)]) {
     await using directory = await temporaryDirectory();
     await using _threads = threads;
-    await using room = await IntakeRoom.open(directory.path, { ...(threads && { threads }) });
-    outcomes.push(await Promise.all(drafts.map((draft) => room.intake.submit(draft).then(() => 'recorded', String))));
-    assert.is((await requireWholeStore(room.store)).length, GROUP - 1);
+    await using fixture = await IntakeFixture.open(directory.path, { ...(threads && { threads }) });
+    outcomes.push(await Promise.all(drafts.map((draft) => fixture.intake.submit(draft).then(() => 'recorded', String))));
+    assert.is((await requireWholeStore(fixture.store)).length, GROUP - 1);
   }
   assert.equal(outcomes[1], outcomes[0]);
 });
 
 test('a write that the disk refuses fails its group, and the groups prepared after it take its places', () => {
   const fates: Fate[] = ['kept', 'refused'];
-  return withRoom(
+  return withFixture(
     threadsOf(2),
     async ({ intake, store }) => {
       const outcomes = await Promise.all(
@@ -170,18 +170,18 @@ test('a write that the disk refuses fails its group, and the groups prepared aft
 test('ended under load, it records all that waits', async () => {
   await using directory = await temporaryDirectory();
   const threads = threadsOf(2);
-  const room = await IntakeRoom.open(directory.path, { threads });
-  const outcomes = Array.from({ length: MANY }, (_, i) => codeOf(room.intake.submit(draftOf(`s${i % 3}`, { i }))));
-  await room.intake[Symbol.asyncDispose]();
+  const fixture = await IntakeFixture.open(directory.path, { threads });
+  const outcomes = Array.from({ length: MANY }, (_, i) => codeOf(fixture.intake.submit(draftOf(`s${i % 3}`, { i }))));
+  await fixture.intake[Symbol.asyncDispose]();
   assert.equal(new Set(await Promise.all(outcomes)), new Set(['none']));
-  assert.is((await requireWholeStore(room.store)).length, MANY);
-  assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'stopped');
+  assert.is((await requireWholeStore(fixture.store)).length, MANY);
+  assert.is(await codeOf(fixture.intake.submit(draftOf('s'))), 'stopped');
   await threads[Symbol.asyncDispose]();
-  await room.store[Symbol.asyncDispose]();
+  await fixture.store[Symbol.asyncDispose]();
 });
 
 test('a halt leaves nothing of the groups under preparation to be signed', () =>
-  withRoom(threadsOf(2), async ({ intake }) => {
+  withFixture(threadsOf(2), async ({ intake }) => {
     await intake.submitAll(salted(GROUP));
     const outcomes = Array.from({ length: MANY }, (_, i) => codeOf(intake.submit(draftOf('s', { i }))));
     // The first group is cut and handed to a thread in the turn after this one.
@@ -193,7 +193,7 @@ test('a halt leaves nothing of the groups under preparation to be signed', () =>
 
 test('a group of few records is prepared in place: no thread is started for it', async () => {
   const never = new URL('./no-such-worker.ts', import.meta.url);
-  await withRoom(threadsOf(1, never), async ({ intake }) => {
+  await withFixture(threadsOf(1, never), async ({ intake }) => {
     assert.is(await codeOf(intake.submitAll(salted(MIN_THREAD_RECORDS - 1))), 'none');
     assert.is(await codeOf(intake.submitAll(salted(MIN_THREAD_RECORDS))), 'preparing-failed');
   });

@@ -12,7 +12,7 @@ import { commitText } from '../../../protocol/payload/commitment.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../../protocol/chain/record.ts';
 import { signatureHolds } from '../../../protocol/statement/statement.ts';
-import { NODE, signer, vault } from './intake-room.ts';
+import { NODE, signer, cipher } from './intake-fixture.ts';
 
 /**
  * Every record that the store holds, in order. Fails unless groups, seq and source chains are gapless, every receipt
@@ -58,7 +58,7 @@ async function requireRows(store: Store, record: AttestationRecord, leaf: Sha256
   const [first = '', row] = (await sourceIndex.last(store, [account, sourceKey(sourceId)], sourceSeq)) ?? [];
   assert.is(row && seqAt(row, sourceSeq - Number(first)), seq);
   if (row !== undefined && sourceSeq === Number(first) + countOf(row) - 1) assert.is(writeSha256(row.leaf), leaf);
-  const payload = await readPayload(store, vault, id, seq);
+  const payload = await readPayload(store, cipher, id, seq);
   if (payload === 'erased') throw new Error(`${id} has no payload`);
   assert.is(commitText(nativeSuite, 'meridian/payload/1', payload.salt, payload.text), payloadHash);
 }

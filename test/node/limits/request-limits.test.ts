@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { LimitError } from '../../../node/limits/limit-error.ts';
 import { type LimitedAccount, RateLimits } from '../../../node/limits/rate-limits.ts';
 import { type Admission, RequestLimits } from '../../../node/limits/request-limits.ts';
-import { temporaryDirectory } from '../intake/intake-room.ts';
-import { UsageRoom } from './usage-room.ts';
+import { temporaryDirectory } from '../intake/intake-fixture.ts';
+import { UsageFixture } from './usage-fixture.ts';
 
 const ATTEST = 'POST /v1/attest';
 const STATUS = 'GET /v1/status/:id';
@@ -13,17 +13,17 @@ const EVENING = Date.UTC(2026, 10, 21, 23);
 
 interface Limits {
   readonly limits: RequestLimits;
-  readonly room: UsageRoom;
+  readonly fixture: UsageFixture;
   /** Moves the steady clock, in milliseconds. */
   readonly pass: (milliseconds: number) => void;
 }
 
 async function withLimits(use: (limits: Limits) => Promise<void>): Promise<void> {
   await using directory = await temporaryDirectory();
-  await using room = await UsageRoom.open(directory.path, { now: () => EVENING });
+  await using fixture = await UsageFixture.open(directory.path, { now: () => EVENING });
   let steady = 0;
-  const limits = new RequestLimits(new RateLimits(() => steady), room.usage);
-  await use({ limits, room, pass: (milliseconds) => void (steady += milliseconds) });
+  const limits = new RequestLimits(new RateLimits(() => steady), fixture.usage);
+  await use({ limits, fixture, pass: (milliseconds) => void (steady += milliseconds) });
 }
 
 async function refusalOf(admission: Promise<Admission | void>): Promise<LimitError> {
@@ -49,15 +49,15 @@ test('an admitted request carries where it stands in the minute and the day', ()
   }));
 
 test('a request that makes no record takes nothing of the day, and shows it', () =>
-  withLimits(async ({ limits, room }) => {
-    await room.record('acme', 1_000);
+  withLimits(async ({ limits, fixture }) => {
+    await fixture.record('acme', 1_000);
     using admission = await limits.admit(DEVELOPER, STATUS, 0);
     assert.is(admission.headers()['X-Daily-Remaining'], '0');
   }));
 
 test('a request that turns out to make more holds room for all of it, or for nothing', () =>
-  withLimits(async ({ limits, room }) => {
-    await room.record('acme', 400);
+  withLimits(async ({ limits, fixture }) => {
+    await fixture.record('acme', 400);
     using admission = await limits.admit(DEVELOPER, ATTEST, 1);
     using other = await limits.admit(DEVELOPER, ATTEST, 1);
     await admission.reserve(500);
@@ -79,18 +79,18 @@ test('a tier without limits has no headers of them', () =>
   }));
 
 test('a request that recorded nothing gives its place in the day back', () =>
-  withLimits(async ({ limits, room }) => {
+  withLimits(async ({ limits, fixture }) => {
     const admission = await limits.admit(DEVELOPER, ATTEST, 1);
     admission.release();
     assert.is(admission.headers()['X-Daily-Remaining'], '1000');
     using second = await limits.admit(DEVELOPER, ATTEST, 1);
-    await room.record('acme', 1);
+    await fixture.record('acme', 1);
     second.release();
     assert.is(second.headers()['X-Daily-Remaining'], '999');
   }));
 
 test('the minute, the endpoint and the day refuse under codes of their own', () =>
-  withLimits(async ({ limits, room, pass }) => {
+  withLimits(async ({ limits, fixture, pass }) => {
     const standard: LimitedAccount = { id: 'std', tier: 'standard' };
     for (let i = 0; i < 60; i++) (await limits.admit(standard, ATTEST, 1)).release();
     const endpoint = await refusalOf(limits.admit(standard, ATTEST, 1));
@@ -110,7 +110,7 @@ test('the minute, the endpoint and the day refuse under codes of their own', () 
     });
 
     pass(60_000);
-    await room.record('acme', 1_000);
+    await fixture.record('acme', 1_000);
     const day = await refusalOf(limits.admit(DEVELOPER, ATTEST, 1));
     assert.is(day.code, 'daily-cap-exceeded');
     assert.is(day.headers['Retry-After'], '3600');
@@ -119,10 +119,10 @@ test('the minute, the endpoint and the day refuse under codes of their own', () 
   }));
 
 test('a refused request holds nothing of the day', () =>
-  withLimits(async ({ limits, room }) => {
+  withLimits(async ({ limits, fixture }) => {
     for (let i = 0; i < 60; i++) (await limits.admit(DEVELOPER, ATTEST, 1)).release();
     for (let i = 0; i < 100; i++) await refusalOf(limits.admit(DEVELOPER, ATTEST, 1));
-    assert.is((await room.usage.standing(DEVELOPER))?.remaining, 1_000);
+    assert.is((await fixture.usage.standing(DEVELOPER))?.remaining, 1_000);
   }));
 
 test.run();

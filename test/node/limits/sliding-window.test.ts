@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { MINUTE_MS, SlidingWindow } from '../../../node/limits/sliding-window.ts';
 import { fc } from '../../fixtures/properties.ts';
 
-const ROOMY = { windowMs: MINUTE_MS, maxSubjects: 1_000 };
+const WIDE_WINDOW = { windowMs: MINUTE_MS, maxSubjects: 1_000 };
 
 /** What a sliding window is, as plainly as it can be written. */
 class NaiveWindow {
@@ -39,7 +39,7 @@ const requests = fc.array(
 test('answers as a list of times would, for any requests, limits and clocks', () => {
   fc.assert(
     fc.property(requests, (list) => {
-      const window = new SlidingWindow(ROOMY);
+      const window = new SlidingWindow(WIDE_WINDOW);
       const naive = new NaiveWindow();
       let at = 5_000_000;
       for (const { subject, step, limit } of list) {
@@ -68,7 +68,7 @@ test('a new subject that finds the table full of idle ones has times of its own'
 });
 
 test('no span of a minute holds more than the limit, and a slot is free the moment a minute is over', () => {
-  const window = new SlidingWindow(ROOMY);
+  const window = new SlidingWindow(WIDE_WINDOW);
   for (let i = 0; i < 60; i++) assert.ok(window.take('a', 60, i * 100).allowed);
   assert.not(window.take('a', 60, MINUTE_MS - 1).allowed);
   assert.ok(window.take('a', 60, MINUTE_MS).allowed);
@@ -77,7 +77,7 @@ test('no span of a minute holds more than the limit, and a slot is free the mome
 });
 
 test('a refused request is told the second at which it will not be', () => {
-  const window = new SlidingWindow(ROOMY);
+  const window = new SlidingWindow(WIDE_WINDOW);
   window.take('a', 2, 1_000);
   window.take('a', 2, 5_000);
   const { retryAfterSeconds } = window.take('a', 2, 11_500);
@@ -87,7 +87,7 @@ test('a refused request is told the second at which it will not be', () => {
 });
 
 test('a limit that was lowered frees a slot only when enough is past', () => {
-  const window = new SlidingWindow(ROOMY);
+  const window = new SlidingWindow(WIDE_WINDOW);
   for (let i = 0; i < 10; i++) window.take('a', 10, i * 1000);
   const refused = window.take('a', 3, 10_000);
   assert.not(refused.allowed);
@@ -96,7 +96,7 @@ test('a limit that was lowered frees a slot only when enough is past', () => {
 });
 
 test('idle subjects are forgotten', () => {
-  const window = new SlidingWindow(ROOMY);
+  const window = new SlidingWindow(WIDE_WINDOW);
   for (let i = 0; i < 500; i++) window.take(`subject ${i}`, 5, i);
   assert.is(window.subjects, 500);
   for (let i = 0; i < 600; i++) window.take('busy', 10_000, MINUTE_MS * 2 + i);

@@ -9,8 +9,8 @@ import { RequestLimits } from '../../../node/limits/request-limits.ts';
 import { ENTRY_BYTES, LARGEST_RECORD_BYTES, LARGEST_VERSION_BYTES, requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { draftOf, temporaryDirectory } from '../intake/intake-room.ts';
-import { UsageRoom } from './usage-room.ts';
+import { draftOf, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { UsageFixture } from './usage-fixture.ts';
 
 const EVENING = Date.UTC(2026, 10, 21, 20);
 const MINUTE_MS = 60_000;
@@ -57,7 +57,7 @@ class SpecLimits {
 
 test('within SPEC §8 no account is answered 429, of whatever tier, whatever it asks for and however fast', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await UsageRoom.open(directory.path, { now: () => EVENING });
+  await using fixture = await UsageFixture.open(directory.path, { now: () => EVENING });
   let accounts = 0;
   const burst = fc.record({
     route: fc.constantFrom(...ROUTES),
@@ -70,7 +70,7 @@ test('within SPEC §8 no account is answered 429, of whatever tier, whatever it 
       const spec = new SpecLimits(tier);
       let now = 0;
       const free = new FreeLimits(() => now);
-      const keyed = new RequestLimits(new RateLimits(() => now), room.usage);
+      const keyed = new RequestLimits(new RateLimits(() => now), fixture.usage);
       for (const { route, count, pauseMs } of bursts) {
         now += pauseMs;
         const endpoint = `${route.method} ${route.path}`;
@@ -87,17 +87,17 @@ test('within SPEC §8 no account is answered 429, of whatever tier, whatever it 
 
 test('a day of records as large as they may be is within what an account may leave for ever', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await UsageRoom.open(directory.path);
+  await using fixture = await UsageFixture.open(directory.path);
   let rows = 0;
-  const write = room.store.write.bind(room.store);
-  room.store.write = (operations) => {
+  const write = fixture.store.write.bind(fixture.store);
+  fixture.store.write = (operations) => {
     for (const operation of operations) {
       rows += operation.key.length + ('value' in operation ? operation.value.length : 0);
     }
     return write(operations);
   };
   const payload = canonicalize({ mitigations: 'x'.repeat(MAX_BODY_BYTES - 64) });
-  await room.intake.submit({ ...draftOf('s'.repeat(256)), payload });
+  await fixture.intake.submit({ ...draftOf('s'.repeat(256)), payload });
   assert.ok(rows > payload.length, `${rows} bytes are not all that was written`);
   assert.ok(rows <= LARGEST_RECORD_BYTES, `${rows} bytes`);
   assert.is(permanentBytesPerDay('developer'), 1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES + 1_460 * LARGEST_VERSION_BYTES);

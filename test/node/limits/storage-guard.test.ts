@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { LimitError } from '../../../node/limits/limit-error.ts';
 import { StorageGuard, type StorageMeasurement } from '../../../node/limits/storage-guard.ts';
 import { StoreSize } from '../../../node/limits/store-size.ts';
-import { temporaryDirectory } from '../intake/intake-room.ts';
+import { temporaryDirectory } from '../intake/intake-fixture.ts';
 
 const MIB = 1 << 20;
 const QUOTA = 1_000 * MIB;
@@ -96,10 +96,10 @@ test('only a full store refuses records, and says when to come back', async () =
   const { guard, now } = await guardOver(emptyDisk(), QUOTA);
   await using _ = guard;
   await now({ usedMiB: 900 });
-  guard.requireRoom();
+  guard.requireCapacity();
   await now({ usedMiB: 990 });
   try {
-    guard.requireRoom();
+    guard.requireCapacity();
     assert.unreachable();
   } catch (error) {
     if (!(error instanceof LimitError)) throw error;

@@ -4,7 +4,7 @@ import { UsageCounts } from '../../../node/limits/usage-counts.ts';
 import { dayAt, usageTable } from '../../../node/limits/usage-table.ts';
 import { Store } from '../../../node/store/store.ts';
 import { until } from '../../fixtures/until.ts';
-import { temporaryDirectory } from '../intake/intake-room.ts';
+import { temporaryDirectory } from '../intake/intake-fixture.ts';
 
 const DAY = dayAt(Date.UTC(2026, 10, 21));
 

@@ -9,7 +9,7 @@ import {
   usageTable,
 } from '../../../node/limits/usage-table.ts';
 import { Store } from '../../../node/store/store.ts';
-import { temporaryDirectory } from '../intake/intake-room.ts';
+import { temporaryDirectory } from '../intake/intake-fixture.ts';
 
 test('the records of a month are those of its own days, up to one of them', async () => {
   await using directory = await temporaryDirectory();

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { openKeys } from '../../fixtures/federation-keys.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { CheckpointBook, checkpointTable } from '../../../node/log/checkpoint-book.ts';
+import { CheckpointStore, checkpointTable } from '../../../node/log/checkpoint-store.ts';
 import { readCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { Checkpoints } from '../../../node/log/checkpoints.ts';
 import { openGate } from '../../../node/store/commit.ts';
@@ -37,7 +37,7 @@ function member(node: NodeId): TestMember {
 }
 
 /** A member `eu` with a tree that a test grows. */
-async function openRoom(gate = openGate) {
+async function openFixture(gate = openGate) {
   const resources = new AsyncDisposableStack();
   const home = resources.use(await LogStore.open(gate));
   const { store } = home;
@@ -50,7 +50,7 @@ async function openRoom(gate = openGate) {
   for (const { key } of members.values()) await keys.learnCertificate(key.signed);
   const federation = keys.rosters.genesis;
   const tree = { size: 0, rootAt: async (size: number) => hashOf(`root ${size}`) };
-  const book = await CheckpointBook.open(store, tree);
+  const checkpointStore = await CheckpointStore.open(store, tree);
   const sent: { readonly checkpoint: Checkpoint; readonly at: number; readonly isHeld: boolean }[] = [];
   const vouched = new Map<NodeId, number>();
   const removal: { at: number | null; asked: number } = { at: null, asked: 0 };
@@ -60,7 +60,7 @@ async function openRoom(gate = openGate) {
       federation,
       signer: () => member(EU).key.signer,
       keys,
-      book,
+      checkpointStore,
       tree,
       vouched: () => vouched,
       removedAt() {
@@ -82,57 +82,57 @@ async function openRoom(gate = openGate) {
     const { statement, signature } = await signStatement(checkpointStatement, said, by);
     return { text: statement, signature };
   };
-  return { tree, book, sent, vouched, removal, checkpoints, sign, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { tree, checkpointStore, sent, vouched, removal, checkpoints, sign, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 test('nothing is signed before the start, and nothing of an empty log', async () => {
-  await using room = await openRoom();
-  room.tree.size = 3;
-  room.checkpoints.noteGrowth();
-  assert.is(await room.checkpoints.learn(await room.sign(US, 3)), 'counted');
-  assert.equal(room.sent, []);
-  room.checkpoints.start();
-  await until('the first', () => room.sent.length === 1);
-  assert.equal(room.sent.map(({ checkpoint: { node, size } }) => [node, size]), [['eu', 3]]);
+  await using fixture = await openFixture();
+  fixture.tree.size = 3;
+  fixture.checkpoints.noteGrowth();
+  assert.is(await fixture.checkpoints.learn(await fixture.sign(US, 3)), 'counted');
+  assert.equal(fixture.sent, []);
+  fixture.checkpoints.start();
+  await until('the first', () => fixture.sent.length === 1);
+  assert.equal(fixture.sent.map(({ checkpoint: { node, size } }) => [node, size]), [['eu', 3]]);
 });
 
 test('one is signed at once when the tree has grown, the next only when the interval is over; each is on the disk first', async () => {
-  await using room = await openRoom();
-  room.checkpoints.start();
+  await using fixture = await openFixture();
+  fixture.checkpoints.start();
   const began = performance.now();
-  room.tree.size = 1;
-  room.checkpoints.noteGrowth();
-  await until('the first', () => room.sent.length === 1);
+  fixture.tree.size = 1;
+  fixture.checkpoints.noteGrowth();
+  await until('the first', () => fixture.sent.length === 1);
   for (const size of [2, 3, 4]) {
-    room.tree.size = size;
-    room.checkpoints.noteGrowth();
+    fixture.tree.size = size;
+    fixture.checkpoints.noteGrowth();
   }
-  await until('the second', () => room.sent.length === 2);
-  assert.equal(room.sent.map(({ checkpoint }) => checkpoint.size), [1, 4]);
-  assert.equal(room.sent.map(({ isHeld }) => isHeld), [true, true]);
-  const [first = 0, second = 0] = room.sent.map(({ at }) => at);
+  await until('the second', () => fixture.sent.length === 2);
+  assert.equal(fixture.sent.map(({ checkpoint }) => checkpoint.size), [1, 4]);
+  assert.equal(fixture.sent.map(({ isHeld }) => isHeld), [true, true]);
+  const [first = 0, second = 0] = fixture.sent.map(({ at }) => at);
   assert.ok(second - first >= INTERVAL_MS - TIMER_MS, `${second - first} ms after it`);
   assert.ok(first - began < second - first, 'the first waited for no interval');
-  assert.is(room.book.newest(EU)?.checkpoint.size, 4);
+  assert.is(fixture.checkpointStore.newest(EU)?.checkpoint.size, 4);
 });
 
 test('growth that says nothing new is not signed again; more that is vouched for is', async () => {
-  await using room = await openRoom();
-  room.tree.size = 2;
-  room.checkpoints.start();
-  await until('the first', () => room.sent.length === 1);
-  room.checkpoints.noteGrowth();
-  await until('that it was looked at', () => performance.now() - (room.sent[0]?.at ?? 0) > INTERVAL_MS * 1.3);
-  assert.is(room.sent.length, 1);
-  room.vouched.set(US, 1);
-  room.checkpoints.noteGrowth();
-  await until('the second', () => room.sent.length === 2);
-  assert.equal(room.sent[1]?.checkpoint.vouched, { us: 1 });
+  await using fixture = await openFixture();
+  fixture.tree.size = 2;
+  fixture.checkpoints.start();
+  await until('the first', () => fixture.sent.length === 1);
+  fixture.checkpoints.noteGrowth();
+  await until('that it was looked at', () => performance.now() - (fixture.sent[0]?.at ?? 0) > INTERVAL_MS * 1.3);
+  assert.is(fixture.sent.length, 1);
+  fixture.vouched.set(US, 1);
+  fixture.checkpoints.noteGrowth();
+  await until('the second', () => fixture.sent.length === 2);
+  assert.equal(fixture.sent[1]?.checkpoint.vouched, { us: 1 });
 });
 
 test('a member that is removed signs one checkpoint that covers its removal, and no more', async () => {
-  await using room = await openRoom();
-  const { tree, sent, removal, checkpoints } = room;
+  await using fixture = await openFixture();
+  const { tree, sent, removal, checkpoints } = fixture;
   tree.size = 3;
   checkpoints.start();
   await until('the first', () => sent.length === 1);
@@ -149,59 +149,59 @@ test('a member that is removed signs one checkpoint that covers its removal, and
 });
 
 test('a store that is a copy signs nothing below what others say it has signed', async () => {
-  await using room = await openRoom();
-  room.tree.size = 2;
-  assert.is(await room.checkpoints.learn(await room.sign(EU, 5, { vouched: { us: 3 } })), 'ahead');
-  room.checkpoints.start();
-  room.tree.size = 6;
-  await room.checkpoints.reconsider();
-  room.vouched.set(US, 2);
-  room.checkpoints.noteGrowth();
-  await room.checkpoints.learn(await room.sign(US, 6));
-  await until('a look', () => room.book.newest(US)?.checkpoint.size === 6);
-  assert.equal(room.sent, []);
-  room.vouched.set(US, 3);
-  room.checkpoints.noteGrowth();
-  await until('one that covers it', () => room.sent.length === 1);
-  assert.equal([room.sent[0]?.checkpoint.size, room.sent[0]?.checkpoint.vouched], [6, { us: 3 }]);
+  await using fixture = await openFixture();
+  fixture.tree.size = 2;
+  assert.is(await fixture.checkpoints.learn(await fixture.sign(EU, 5, { vouched: { us: 3 } })), 'ahead');
+  fixture.checkpoints.start();
+  fixture.tree.size = 6;
+  await fixture.checkpoints.reconsider();
+  fixture.vouched.set(US, 2);
+  fixture.checkpoints.noteGrowth();
+  await fixture.checkpoints.learn(await fixture.sign(US, 6));
+  await until('a look', () => fixture.checkpointStore.newest(US)?.checkpoint.size === 6);
+  assert.equal(fixture.sent, []);
+  fixture.vouched.set(US, 3);
+  fixture.checkpoints.noteGrowth();
+  await until('one that covers it', () => fixture.sent.length === 1);
+  assert.equal([fixture.sent[0]?.checkpoint.size, fixture.sent[0]?.checkpoint.vouched], [6, { us: 3 }]);
 });
 
 test('a checkpoint that the disk refuses is not sent; it is signed again', async () => {
   let failing = false;
   let refused = 0;
-  await using room = await openRoom((commit) => {
+  await using fixture = await openFixture((commit) => {
     if (!failing) return openGate(commit);
     refused++;
     failing = false;
     return Promise.reject(new Error('the disk is gone'));
   });
   failing = true;
-  room.tree.size = 1;
-  room.checkpoints.start();
-  await until('the second try', () => room.sent.length === 1);
-  assert.equal([refused, room.sent[0]?.isHeld], [1, true]);
+  fixture.tree.size = 1;
+  fixture.checkpoints.start();
+  await until('the second try', () => fixture.sent.length === 1);
+  assert.equal([refused, fixture.sent[0]?.isHeld], [1, true]);
 });
 
 test('only what a certified key of its member signed, for this federation, is taken', async () => {
-  await using room = await openRoom();
-  room.tree.size = 9;
+  await using fixture = await openFixture();
+  fixture.tree.size = 9;
   const faultOf = async (signed: SignedCheckpoint) => {
     try {
-      return await room.checkpoints.learn(signed);
+      return await fixture.checkpoints.learn(signed);
     } catch (error) {
       return error instanceof PeerStatementError ? error.fault : 'another error';
     }
   };
-  const right = await room.sign(US, 4);
+  const right = await fixture.sign(US, 4);
   const stranger = nativeSigner(seedOf('stranger'));
-  assert.is(await faultOf(await room.sign(US, 4, {}, stranger)), 'unknown-key');
-  assert.is(await faultOf(await room.sign(US, 4, { keyId: member(US).key.signer.keyId }, stranger)), 'forged');
-  assert.is(await faultOf(await room.sign(US, 4, { node: EU })), 'unknown-key');
-  assert.is(await faultOf(await room.sign(US, 4, { node: nodeId('sg') })), 'unknown-member');
-  assert.is(await faultOf(await room.sign(US, 4, { federation: hashOf('another') })), 'malformed');
+  assert.is(await faultOf(await fixture.sign(US, 4, {}, stranger)), 'unknown-key');
+  assert.is(await faultOf(await fixture.sign(US, 4, { keyId: member(US).key.signer.keyId }, stranger)), 'forged');
+  assert.is(await faultOf(await fixture.sign(US, 4, { node: EU })), 'unknown-key');
+  assert.is(await faultOf(await fixture.sign(US, 4, { node: nodeId('sg') })), 'unknown-member');
+  assert.is(await faultOf(await fixture.sign(US, 4, { federation: hashOf('another') })), 'malformed');
   assert.is(await faultOf({ ...right, text: `${right.text} ` }), 'malformed');
-  assert.is(await faultOf(await room.sign(US, 4, { root: hashOf('another tree') })), 'false');
-  assert.equal(room.book.contradicted.map(({ checkpoint }) => checkpoint.node), ['us']);
+  assert.is(await faultOf(await fixture.sign(US, 4, { root: hashOf('another tree') })), 'false');
+  assert.equal(fixture.checkpointStore.contradicted.map(({ checkpoint }) => checkpoint.node), ['us']);
   assert.is(await faultOf(right), 'counted');
 });
 

@@ -18,7 +18,7 @@ function saidBy(name: string, size: number, key = 'key'): KnownCheckpoint {
 
 function majorityAgainst(contradicted: readonly KnownCheckpoint[], agreed: Readonly<Record<string, number>> = {}) {
   const newest = (node: NodeId) => (agreed[node] === undefined ? undefined : saidBy(node, agreed[node]));
-  return contradictingMajority({ self: nodeId('eu'), book: { contradicted, newest }, roster: ROSTER, stands: () => true });
+  return contradictingMajority({ self: nodeId('eu'), checkpointStore: { contradicted, newest }, roster: ROSTER, stands: () => true });
 }
 
 test('a member that lies twice is one voice of the majority', () => {

@@ -28,7 +28,7 @@ const NOW = 1_790_000_000_000;
 const pointAt = (sequence: number): TopicPoint => ({ sequence, runningHash: INITIAL_HEAD.runningHash });
 
 /** One member's exchange, and a peer `us` that answers what a test says. */
-function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
+function openFixture(answer: () => Iterable<Uint8Array>, connected = true) {
   let serve: Serve | undefined;
   let meet: (node: string) => void = () => undefined;
   const told: [string, number][] = [];
@@ -58,7 +58,7 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
       peers: () => [{ node: 'us', connected, since: null, subscribed: [], rtt: null, score: null, lastError: null }],
     },
     reading: { tell: () => point, noteTold: (from, { sequence }) => told.push([from, sequence]) },
-    book: { shown: () => [signedAs('one'), signedAs('two')] },
+    checkpointStore: { shown: () => [signedAs('one'), signedAs('two')] },
     checkpoints: {
       async learn({ text }) {
         if (text === 'forged') throw new PeerStatementError('forged', 'a signature does not hold');
@@ -90,8 +90,8 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
 }
 
 test('who asks is told how far the own sources agree, and shown every checkpoint that is kept', async () => {
-  await using room = openRoom(() => []);
-  assert.equal(readLogAnswer(await room.served()), {
+  await using fixture = openFixture(() => []);
+  assert.equal(readLogAnswer(await fixture.served()), {
     clock: NOW,
     told: pointAt(4),
     checkpoints: [signedAs('one'), signedAs('two')],
@@ -99,34 +99,34 @@ test('who asks is told how far the own sources agree, and shown every checkpoint
 });
 
 test('who says which checkpoints it holds is shown the others alone', async () => {
-  await using room = openRoom(() => []);
-  const shown = async (...held: string[]) => readLogAnswer(await room.served(logRequest(held.map(signedAs)))).checkpoints;
+  await using fixture = openFixture(() => []);
+  const shown = async (...held: string[]) => readLogAnswer(await fixture.served(logRequest(held.map(signedAs)))).checkpoints;
   assert.equal(await shown('one', 'three'), [signedAs('two')]);
   assert.equal(await shown('one', 'two'), []);
 });
 
 test('a member is told which checkpoints are held here', async () => {
-  await using room = openRoom(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: [] }));
-  room.exchange.start();
-  await until('the answer', () => room.told.length === 1);
-  assert.equal([room.lacks('one'), room.lacks('two'), room.lacks('three')], [false, false, true]);
+  await using fixture = openFixture(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: [] }));
+  fixture.exchange.start();
+  await until('the answer', () => fixture.told.length === 1);
+  assert.equal([fixture.lacks('one'), fixture.lacks('two'), fixture.lacks('three')], [false, false, true]);
 });
 
 test('a question of another shape is refused and noted', async () => {
   for (const request of [new Uint8Array(), utf8('{"held":["short"]}'), utf8('{}'), utf8(JSON.stringify({ held: Array(1_025).fill('A'.repeat(16)) }))]) {
-    await using room = openRoom(() => []);
-    const error: unknown = await room.served(request).catch((reason: unknown) => reason);
+    await using fixture = openFixture(() => []);
+    const error: unknown = await fixture.served(request).catch((reason: unknown) => reason);
     assert.ok(error instanceof PeerStatementError && error.fault === 'malformed');
-    assert.equal(room.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'malformed']]);
+    assert.equal(fixture.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'malformed']]);
   }
 });
 
 test('members that are connected are asked at the start, and every other one when it comes', async () => {
-  await using here = openRoom(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
+  await using here = openFixture(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
   here.exchange.start();
   await until('the answer', () => here.learned.length === 2);
   assert.equal([here.told, here.learned], [[['us', 7]], ['a', 'b']]);
-  await using away = openRoom(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [] }), false);
+  await using away = openFixture(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [] }), false);
   away.exchange.start();
   assert.is(away.asked(), 0);
   away.meet();
@@ -135,44 +135,44 @@ test('members that are connected are asked at the start, and every other one whe
 
 test('a checkpoint that does not hold hides no other, and is noted', async () => {
   const forged = [signedAs('a'), signedAs('forged'), signedAs('b')];
-  await using room = openRoom(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: forged }));
-  room.exchange.start();
-  await until('the last', () => room.learned.includes('b'));
-  assert.equal(room.learned, ['a', 'b']);
-  assert.equal(room.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'forged']]);
+  await using fixture = openFixture(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: forged }));
+  fixture.exchange.start();
+  await until('the last', () => fixture.learned.includes('b'));
+  assert.equal(fixture.learned, ['a', 'b']);
+  assert.equal(fixture.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'forged']]);
 });
 
 test('an answer of another shape is noted, and the member is asked again', async () => {
   let frames: readonly Uint8Array[] = [utf8('{"sequence":-1}')];
-  await using room = openRoom(() => frames);
-  room.exchange.start();
-  await until('the fault', () => room.faults.all().length === 1);
-  assert.equal([room.told, room.learned], [[], []]);
+  await using fixture = openFixture(() => frames);
+  fixture.exchange.start();
+  await until('the fault', () => fixture.faults.all().length === 1);
+  assert.equal([fixture.told, fixture.learned], [[], []]);
   frames = [...logFrames({ clock: NOW, told: pointAt(2), checkpoints: [] })];
-  room.meet();
-  await until('the answer', () => room.told.length === 1);
+  fixture.meet();
+  await until('the answer', () => fixture.told.length === 1);
 });
 
 test('what the own sources agree on goes out once for all growth of a moment, and checkpoints at once', async () => {
-  await using room = openRoom(() => []);
-  room.exchange.tell();
-  room.grow(9);
-  room.exchange.tell();
-  await room.exchange.publish(signedAs('mine'));
-  assert.equal(room.published.map(({ type }) => type), ['checkpoint']);
-  await until('it is told', () => room.published.length === 2);
-  assert.equal(room.published[1], { type: 'told', node: 'eu', at: NOW, point: pointAt(9) });
+  await using fixture = openFixture(() => []);
+  fixture.exchange.tell();
+  fixture.grow(9);
+  fixture.exchange.tell();
+  await fixture.exchange.publish(signedAs('mine'));
+  assert.equal(fixture.published.map(({ type }) => type), ['checkpoint']);
+  await until('it is told', () => fixture.published.length === 2);
+  assert.equal(fixture.published[1], { type: 'told', node: 'eu', at: NOW, point: pointAt(9) });
 });
 
 test('what the own sources take back is told at once', async () => {
-  await using room = openRoom(() => []);
-  room.grow(9);
-  room.exchange.tell();
-  await until('it is told', () => room.published.length === 1);
-  room.grow(3);
-  room.exchange.tell();
+  await using fixture = openFixture(() => []);
+  fixture.grow(9);
+  fixture.exchange.tell();
+  await until('it is told', () => fixture.published.length === 1);
+  fixture.grow(3);
+  fixture.exchange.tell();
   // The clock says the same as before; whoever hears it goes by the order.
-  assert.equal(room.published[1], { type: 'told', node: 'eu', at: NOW + 1, point: pointAt(3) });
+  assert.equal(fixture.published[1], { type: 'told', node: 'eu', at: NOW + 1, point: pointAt(3) });
 });
 
 test('an answer that comes after newer gossip of its member takes nothing back', async () => {
@@ -180,15 +180,15 @@ test('an answer that comes after newer gossip of its member takes nothing back',
   function* late(): Generator<Uint8Array> {
     yield* logFrames({ clock: NOW, told: pointAt(1), checkpoints: [signedAs('a')] });
   }
-  await using room = openRoom(() => {
-    room.exchange.noteTold(US, pointAt(8));
+  await using fixture = openFixture(() => {
+    fixture.exchange.noteTold(US, pointAt(8));
     asked.resolve();
     return late();
   });
-  room.exchange.start();
+  fixture.exchange.start();
   await asked.promise;
-  await until('the answer', () => room.learned.length === 1);
-  assert.equal(room.told, [['us', 8]]);
+  await until('the answer', () => fixture.learned.length === 1);
+  assert.equal(fixture.told, [['us', 8]]);
 });
 
 test('frames that are no JSON, too few or of too many members are refused', () => {

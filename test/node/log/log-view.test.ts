@@ -58,7 +58,7 @@ const READING: TopicReadingState = {
 function sourcesWith(change: Partial<LogSources> = {}): LogSources {
   return {
     federationLog: { size: 6, root: hashOf('own root') },
-    book: { all: () => [knownOf('us', 6), knownOf('eu', 4)], contradicted: [knownOf('sg', 2)] },
+    checkpointStore: { all: () => [knownOf('us', 6), knownOf('eu', 4)], contradicted: [knownOf('sg', 2)] },
     readingState: () => READING,
     needsRoster: null,
     contradictedBy: [],
@@ -95,12 +95,12 @@ test('each checkpoint says how far it is behind, and false ones say what they ar
 test('while most members contradict the own tree, nobody is accused, and a member of two false ones is counted once', async () => {
   const two = { all: () => [], contradicted: [knownOf('sg', 2), knownOf('sg', 5)] };
   const registry = new Registry();
-  let sources = sourcesWith({ book: two });
+  let sources = sourcesWith({ checkpointStore: two });
   watchLog(registry, { log: () => logState(sources, VOUCHING), topic: () => topicState(sources), contradicted: () => false, removal: () => null });
   assert.equal(logHealth(sources).falseCheckpoints, ['sg']);
   assert.is(logState(sources, VOUCHING).falseCheckpoints.length, 2);
   assert.match(await registry.metrics(), 'meridian_false_checkpoints 1');
-  sources = sourcesWith({ book: two, contradictedBy: [nodeId('sg'), nodeId('us')] });
+  sources = sourcesWith({ checkpointStore: two, contradictedBy: [nodeId('sg'), nodeId('us')] });
   assert.equal(logHealth(sources).falseCheckpoints, []);
   assert.equal(logState(sources, VOUCHING).falseCheckpoints, []);
 });

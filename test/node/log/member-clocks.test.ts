@@ -8,25 +8,25 @@ const [, US, CA, SG, JP] = MEMBERS.map((node) => node);
 const MINUTE = 60_000;
 
 /** `eu` among five, on clocks of its own. */
-function openRoom() {
-  const room = { now: 1_763_717_400_000, monotonic: 5_000 };
+function openFixture() {
+  const fixture = { now: 1_763_717_400_000, monotonic: 5_000 };
   const clocks = new MemberClocks({
-    now: () => room.now,
+    now: () => fixture.now,
     members: () => MEMBERS,
-    monotonic: () => room.monotonic,
+    monotonic: () => fixture.monotonic,
   });
   const pass = (milliseconds: number) => {
-    room.now += milliseconds;
-    room.monotonic += milliseconds;
+    fixture.now += milliseconds;
+    fixture.monotonic += milliseconds;
   };
   const tell = (node: (typeof MEMBERS)[number] | undefined, ahead: number, roundTrip = 0) => {
-    if (node !== undefined) clocks.note(node, room.now + ahead - roundTrip / 2, roundTrip);
+    if (node !== undefined) clocks.note(node, fixture.now + ahead - roundTrip / 2, roundTrip);
   };
-  return { room, clocks, pass, tell };
+  return { fixture, clocks, pass, tell };
 }
 
 test('a clock is off where more than half of all members have another time, and not before', () => {
-  const { clocks, tell } = openRoom();
+  const { clocks, tell } = openFixture();
   assert.not(clocks.isOff, 'nobody was asked');
   tell(US, 3 * MINUTE);
   tell(CA, -3 * MINUTE);
@@ -38,29 +38,29 @@ test('a clock is off where more than half of all members have another time, and 
 });
 
 test('a step of the own clock is seen at once, without asking anybody', () => {
-  const { room, clocks, pass, tell } = openRoom();
+  const { fixture, clocks, pass, tell } = openFixture();
   for (const node of [US, CA, SG, JP]) tell(node, 500);
   pass(20 * 1000);
   assert.not(clocks.isOff);
-  room.now += 60 * MINUTE;
+  fixture.now += 60 * MINUTE;
   assert.ok(clocks.isOff, 'an hour forward');
-  room.now -= 120 * MINUTE;
+  fixture.now -= 120 * MINUTE;
   assert.ok(clocks.isOff, 'an hour back');
-  room.now += 60 * MINUTE;
+  fixture.now += 60 * MINUTE;
   assert.not(clocks.isOff);
 });
 
 test('a machine that was suspended asks again: its monotonic clock stood still', () => {
-  const { room, clocks, tell } = openRoom();
+  const { fixture, clocks, tell } = openFixture();
   for (const node of [US, CA, SG, JP]) tell(node, 0);
-  room.now += 30 * MINUTE;
+  fixture.now += 30 * MINUTE;
   assert.ok(clocks.isOff);
   for (const node of [US, CA, SG, JP]) tell(node, 0);
   assert.not(clocks.isOff);
 });
 
 test('half of the way is taken off, a long way says nothing, and an old reading nothing any more', () => {
-  const { clocks, pass, tell } = openRoom();
+  const { clocks, pass, tell } = openFixture();
   tell(US, 10 * MINUTE, 4_000);
   assert.equal(clocks.differences().map(({ difference }) => difference), [10 * MINUTE]);
   tell(CA, 10 * MINUTE, 31_000);

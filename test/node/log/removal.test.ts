@@ -39,11 +39,11 @@ test('it may stop once all that it recorded is decided, and a majority of those 
 });
 
 function released(checkpoints: readonly KnownCheckpoint[], change: Partial<Release> = {}): boolean {
-  const book = {
+  const checkpointStore = {
     all: () => checkpoints,
     newest: (node: string) => checkpoints.find(({ checkpoint }) => checkpoint.node === node),
   };
-  return isReleased({ self: ZA, removedAt, book, roster: log.roster().roster, sealed: 1, decided: 1, unsealed: 0, ...change });
+  return isReleased({ self: ZA, removedAt, checkpointStore, roster: log.roster().roster, sealed: 1, decided: 1, unsealed: 0, ...change });
 }
 
 async function read(node: string): Promise<KnownCheckpoint> {

@@ -63,7 +63,7 @@ test('a node that was fooled about the ledger halts, one command mends it, and i
   await confirmed(us);
   await until('the record of before', async () => (await eu.get(`/v1/verify/${before}`)).body.verified === true, PATIENCE_MS);
   await until('us to count what eu signs by its new key', () => {
-    return us.context.checkpointBook.newest(EU)?.checkpoint.keyId === eu.context.ownKeys.keyId;
+    return us.context.checkpointStore.newest(EU)?.checkpoint.keyId === eu.context.ownKeys.keyId;
   });
 });
 

@@ -8,7 +8,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { DecisionState, NodeState } from '../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
-import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from '../federation/member-rooms.ts';
+import { fastFederation, MemberFixture, silent, temporaryHome, type TemporaryHome } from '../federation/member-fixture.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 
@@ -18,9 +18,9 @@ const STEPS = RESCUE_AFTER_MS / STEP_MS;
 const NO_HASH = writeSha384(new Uint8Array(48));
 
 /** `us`, which holds batches of `eu` beside a log, a ledger and a clock that a test moves. */
-class RescueRoom implements AsyncDisposable {
+class RescueFixture implements AsyncDisposable {
   readonly federation: TestFederation;
-  readonly room: MemberRooms;
+  readonly fixture: MemberFixture;
   readonly named: string[] = [];
   state: DecisionState;
   mayRescue = true;
@@ -33,17 +33,17 @@ class RescueRoom implements AsyncDisposable {
   #rescue: Rescue | undefined;
   readonly #home: TemporaryHome;
 
-  private constructor(federation: TestFederation, room: MemberRooms, home: TemporaryHome) {
+  private constructor(federation: TestFederation, fixture: MemberFixture, home: TemporaryHome) {
     this.federation = federation;
-    this.room = room;
+    this.fixture = fixture;
     this.#home = home;
     this.state = initialState(nativeSuite, federation.rosters[0] ?? '');
   }
 
-  static async open(): Promise<RescueRoom> {
+  static async open(): Promise<RescueFixture> {
     const federation = await fastFederation(['eu', 'us', 'ca']);
     const home = await temporaryHome();
-    const rescue = new RescueRoom(federation, await MemberRooms.open(home.path, federation, 'us'), home);
+    const rescue = new RescueFixture(federation, await MemberFixture.open(home.path, federation, 'us'), home);
     await rescue.start();
     return rescue;
   }
@@ -60,7 +60,7 @@ class RescueRoom implements AsyncDisposable {
 
   async hold(): Promise<TestBatch> {
     const batch = await this.federation.sealBatch('eu', [{}]);
-    await this.room.hold(batch);
+    await this.fixture.hold(batch);
     return batch;
   }
 
@@ -99,7 +99,7 @@ class RescueRoom implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.rescue[Symbol.asyncDispose]();
-    await this.room[Symbol.asyncDispose]();
+    await this.fixture[Symbol.asyncDispose]();
     await this.#home[Symbol.asyncDispose]();
   }
 
@@ -107,8 +107,8 @@ class RescueRoom implements AsyncDisposable {
     const state = () => this.state;
     return {
       self: US,
-      store: this.room.store,
-      chains: this.room.chains,
+      store: this.fixture.store,
+      chains: this.fixture.chains,
       federationLog: {
         get state() {
           return state();
@@ -143,139 +143,139 @@ class RescueRoom implements AsyncDisposable {
 }
 
 test('a held batch is named after ten minutes in which the ledger answered, and not before', async () => {
-  await using room = await RescueRoom.open();
-  await room.hold();
-  await room.pass(STEPS);
-  assert.equal(room.named, []);
-  await room.pass(1);
-  assert.equal(room.named, ['eu/1']);
+  await using fixture = await RescueFixture.open();
+  await fixture.hold();
+  await fixture.pass(STEPS);
+  assert.equal(fixture.named, []);
+  await fixture.pass(1);
+  assert.equal(fixture.named, ['eu/1']);
 });
 
 test('time in which the ledger was silent, waited for others or the process stood still does not count', async () => {
-  await using room = await RescueRoom.open();
-  await room.hold();
-  await room.pass(1);
-  room.answers = false;
-  await room.pass(2 * STEPS);
-  room.answers = true;
-  room.waits = true;
-  await room.pass(2 * STEPS);
-  room.waits = false;
-  await room.sleep(RESCUE_AFTER_MS);
-  await room.pass(STEPS - 3);
-  assert.equal(room.named, []);
-  await room.pass(1);
-  assert.equal(room.named, ['eu/1']);
+  await using fixture = await RescueFixture.open();
+  await fixture.hold();
+  await fixture.pass(1);
+  fixture.answers = false;
+  await fixture.pass(2 * STEPS);
+  fixture.answers = true;
+  fixture.waits = true;
+  await fixture.pass(2 * STEPS);
+  fixture.waits = false;
+  await fixture.sleep(RESCUE_AFTER_MS);
+  await fixture.pass(STEPS - 3);
+  assert.equal(fixture.named, []);
+  await fixture.pass(1);
+  assert.equal(fixture.named, ['eu/1']);
 });
 
 test('of several the next is named as soon as the one before is decided: all have waited', async () => {
-  await using room = await RescueRoom.open();
-  const first = await room.hold();
-  await room.hold();
-  await room.pass(STEPS + 1);
-  assert.equal(room.named, ['eu/1']);
-  room.decide(first);
-  await room.pass(1);
-  assert.equal(room.named, ['eu/1', 'eu/2']);
+  await using fixture = await RescueFixture.open();
+  const first = await fixture.hold();
+  await fixture.hold();
+  await fixture.pass(STEPS + 1);
+  assert.equal(fixture.named, ['eu/1']);
+  fixture.decide(first);
+  await fixture.pass(1);
+  assert.equal(fixture.named, ['eu/1', 'eu/2']);
 });
 
 test('what this member named stays named, and is named again where its name fell', async () => {
-  await using room = await RescueRoom.open();
-  const batch = await room.hold();
+  await using fixture = await RescueFixture.open();
+  const batch = await fixture.hold();
   const { keyId } = batch.envelope;
   const open = { node: EU, batch: 1, envelope: batch.hash, keyId };
-  const before = room.state;
-  room.state = { ...before, open: { [US]: { roster: null, batches: [open], revocations: [] } } };
-  await room.pass(STEPS + 10);
-  assert.equal(room.named, []);
-  room.state = before;
-  await room.pass(1);
-  assert.equal(room.named, ['eu/1']);
+  const before = fixture.state;
+  fixture.state = { ...before, open: { [US]: { roster: null, batches: [open], revocations: [] } } };
+  await fixture.pass(STEPS + 10);
+  assert.equal(fixture.named, []);
+  fixture.state = before;
+  await fixture.pass(1);
+  assert.equal(fixture.named, ['eu/1']);
 });
 
 test('nothing is named that decides nothing: a rival of the decided chain, a revoked key, by one that is no member', async () => {
-  await using room = await RescueRoom.open();
-  const first = await room.hold();
-  const second = await room.hold();
-  const { state } = room;
-  room.change(EU, { last: { batch: 1, envelope: hashText(nativeSuite, 'another'), index: 0 } });
-  await room.pass(STEPS + 1);
-  room.state = state;
-  room.decide(first);
+  await using fixture = await RescueFixture.open();
+  const first = await fixture.hold();
+  const second = await fixture.hold();
+  const { state } = fixture;
+  fixture.change(EU, { last: { batch: 1, envelope: hashText(nativeSuite, 'another'), index: 0 } });
+  await fixture.pass(STEPS + 1);
+  fixture.state = state;
+  fixture.decide(first);
   const revocation = { statement: second.hash, index: 1, consensusTimestamp: second.anchor.consensusTimestamp };
-  room.state = { ...room.state, revoked: { [EU]: { [second.envelope.keyId]: [revocation] } } };
-  await room.pass(STEPS + 1);
+  fixture.state = { ...fixture.state, revoked: { [EU]: { [second.envelope.keyId]: [revocation] } } };
+  await fixture.pass(STEPS + 1);
   const { [US]: self, ...members } = state.members;
   assert.ok(self);
-  room.state = { ...state, members };
-  await room.pass(STEPS + 1);
-  assert.equal(room.named, []);
+  fixture.state = { ...state, members };
+  await fixture.pass(STEPS + 1);
+  assert.equal(fixture.named, []);
 });
 
 test('nothing is named that this member may not speak for', async () => {
-  await using room = await RescueRoom.open();
-  await room.hold();
-  room.mayRescue = false;
-  await room.pass(STEPS + 1);
-  assert.equal(room.named, []);
-  room.mayRescue = true;
-  await room.pass(1);
-  assert.equal(room.named, ['eu/1']);
+  await using fixture = await RescueFixture.open();
+  await fixture.hold();
+  fixture.mayRescue = false;
+  await fixture.pass(STEPS + 1);
+  assert.equal(fixture.named, []);
+  fixture.mayRescue = true;
+  await fixture.pass(1);
+  assert.equal(fixture.named, ['eu/1']);
 });
 
 test('of a removed node is named what was held, and what it brings later and began before, also after a restart', async () => {
-  await using room = await RescueRoom.open();
-  const batches = [await room.hold()];
-  await room.remove(batches[0]?.envelope.from ?? room.federation.tick());
-  batches.push(await room.hold());
+  await using fixture = await RescueFixture.open();
+  const batches = [await fixture.hold()];
+  await fixture.remove(batches[0]?.envelope.from ?? fixture.federation.tick());
+  batches.push(await fixture.hold());
   // By then it knew.
-  for (let i = 0; i <= FROM_TOLERANCE_MS / 1000; i++) room.federation.tick();
-  await room.hold();
-  await room.start();
-  await room.pass(STEPS + 1);
-  assert.equal(room.named, ['eu/1']);
+  for (let i = 0; i <= FROM_TOLERANCE_MS / 1000; i++) fixture.federation.tick();
+  await fixture.hold();
+  await fixture.start();
+  await fixture.pass(STEPS + 1);
+  assert.equal(fixture.named, ['eu/1']);
   for (const [i, { hash }] of batches.entries()) {
-    const past = room.state.past[EU];
+    const past = fixture.state.past[EU];
     if (past === undefined) return assert.unreachable();
-    room.state = { ...room.state, past: { [EU]: { ...past, last: { batch: i + 1, envelope: hash, index: 0 } } } };
-    await room.pass(STEPS + 1);
+    fixture.state = { ...fixture.state, past: { [EU]: { ...past, last: { batch: i + 1, envelope: hash, index: 0 } } } };
+    await fixture.pass(STEPS + 1);
   }
-  assert.equal([...new Set(room.named)], ['eu/1', 'eu/2'], 'the third began after the removal');
+  assert.equal([...new Set(fixture.named)], ['eu/1', 'eu/2'], 'the third began after the removal');
 });
 
 test('a removed node brings a bounded number of batches, however early they claim to begin', async () => {
-  await using room = await RescueRoom.open();
-  await room.hold();
-  assert.is(room.rescue.lastToCome(EU), Number.POSITIVE_INFINITY, 'a member goes on');
-  await room.remove(timestampOf(Date.UTC(2100, 0, 1)));
-  assert.is(room.rescue.lastToCome(EU), 1 + MAX_LAST_BATCHES);
-  await room.start();
-  assert.is(room.rescue.lastToCome(EU), 1 + MAX_LAST_BATCHES, 'a restart changes nothing');
+  await using fixture = await RescueFixture.open();
+  await fixture.hold();
+  assert.is(fixture.rescue.lastToCome(EU), Number.POSITIVE_INFINITY, 'a member goes on');
+  await fixture.remove(timestampOf(Date.UTC(2100, 0, 1)));
+  assert.is(fixture.rescue.lastToCome(EU), 1 + MAX_LAST_BATCHES);
+  await fixture.start();
+  assert.is(fixture.rescue.lastToCome(EU), 1 + MAX_LAST_BATCHES, 'a restart changes nothing');
 });
 
 test('of a removed node all that was decided may come, wherever this member was when the removal was decided', async () => {
-  await using room = await RescueRoom.open();
-  const last = { envelope: room.state.federation, index: 0 };
-  room.change(EU, { last: { batch: 1_000, ...last } });
-  await room.remove(timestampOf(Date.UTC(2100, 0, 1)));
-  assert.is(room.rescue.lastToCome(US), Number.POSITIVE_INFINITY);
-  assert.is(room.rescue.lastToCome(EU), 1_000 + MAX_LAST_BATCHES);
-  await room.start();
-  const past = room.state.past[EU];
+  await using fixture = await RescueFixture.open();
+  const last = { envelope: fixture.state.federation, index: 0 };
+  fixture.change(EU, { last: { batch: 1_000, ...last } });
+  await fixture.remove(timestampOf(Date.UTC(2100, 0, 1)));
+  assert.is(fixture.rescue.lastToCome(US), Number.POSITIVE_INFINITY);
+  assert.is(fixture.rescue.lastToCome(EU), 1_000 + MAX_LAST_BATCHES);
+  await fixture.start();
+  const past = fixture.state.past[EU];
   if (past === undefined) return assert.unreachable();
-  room.state = { ...room.state, past: { [EU]: { ...past, last: { batch: 2_000, ...last } } } };
-  assert.is(room.rescue.lastToCome(EU), 2_000, 'a majority held more of it');
+  fixture.state = { ...fixture.state, past: { [EU]: { ...past, last: { batch: 2_000, ...last } } } };
+  assert.is(fixture.rescue.lastToCome(EU), 2_000, 'a majority held more of it');
 });
 
 test('a chain that was replaced waits anew', async () => {
-  await using room = await RescueRoom.open();
-  await room.hold();
-  await room.pass(STEPS);
-  room.rescue.forget(EU);
-  await room.pass(2);
-  assert.equal(room.named, []);
-  await room.pass(STEPS);
-  assert.equal(room.named[0], 'eu/1');
+  await using fixture = await RescueFixture.open();
+  await fixture.hold();
+  await fixture.pass(STEPS);
+  fixture.rescue.forget(EU);
+  await fixture.pass(2);
+  assert.equal(fixture.named, []);
+  await fixture.pass(STEPS);
+  assert.equal(fixture.named[0], 'eu/1');
 });
 
 test.run();

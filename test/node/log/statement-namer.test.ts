@@ -23,7 +23,7 @@ import { LogStore } from './log-store.ts';
 const VOTED_AT = timestampOf(Date.UTC(2026, 5, 1));
 
 /** A namer of `us` over a topic, which holds a revocation of `eu`, and what it wants named with which terms. */
-async function openRoom() {
+async function openFixture() {
   const resources = new AsyncDisposableStack();
   const { store } = resources.use(await LogStore.open());
   const federation = await TestFederation.create({ nodes: ['us', 'eu', 'ca'], signerOf: nativeSigner });
@@ -31,12 +31,12 @@ async function openRoom() {
   for (const certificate of federation.certificates) await keys.learnCertificate(certificate);
   const topic = new Topic(genesisOf(['us', 'eu', 'ca']));
   const named: { readonly statement: NamedStatement; readonly terms: NamingTerms }[] = [];
-  const room: { next: RosterVote | undefined } = { next: undefined };
+  const fixture: { next: RosterVote | undefined } = { next: undefined };
   const namer = resources.use(
     new StatementNamer({
       self: nodeId('us'),
       keys,
-      votes: { next: async () => room.next },
+      votes: { next: async () => fixture.next },
       federationLog: {
         get state() {
           return topic.state;
@@ -60,7 +60,7 @@ async function openRoom() {
     named,
     /** Lets `us` vote for this roster. */
     vote(text: string) {
-      room.next = { signed: { statement: text, signature: encodeSignature(new Uint8Array(1)) }, at: VOTED_AT };
+      fixture.next = { signed: { statement: text, signature: encodeSignature(new Uint8Array(1)) }, at: VOTED_AT };
     },
     async revoke() {
       const signed = await federation.revokeKey('eu');
@@ -72,11 +72,11 @@ async function openRoom() {
 }
 
 test('the roster that its operator signed last is named until the log shows that name, again when it shows another', async () => {
-  await using room = await openRoom();
-  const { topic, namer, named } = room;
+  await using fixture = await openFixture();
+  const { topic, namer, named } = fixture;
   const [one, other] = [topic.next({ name: 'one' }), topic.next({ name: 'other' })];
   const text = topic.texts.get(one.statement) ?? '';
-  room.vote(text);
+  fixture.vote(text);
   namer.start();
   await until('it is named, over and over while the log does not show it', () => named.length >= 2);
   assert.equal(named[0]?.statement, { type: 'roster', text });
@@ -98,9 +98,9 @@ test('the roster that its operator signed last is named until the log shows that
 });
 
 test('a revocation that is held is named until it is decided, after a change of rosters anew', async () => {
-  await using room = await openRoom();
-  const { topic, namer, named } = room;
-  const text = await room.revoke();
+  await using fixture = await openFixture();
+  const { topic, namer, named } = fixture;
+  const text = await fixture.revoke();
   namer.start();
   await until('it is named', () => named.length > 0);
   assert.equal([named[0]?.statement, named[0]?.terms.since], [{ type: 'revocation', text }, null]);
@@ -111,9 +111,9 @@ test('a revocation that is held is named until it is decided, after a change of 
 });
 
 test('who is not in the roster in force names nothing', async () => {
-  await using room = await openRoom();
-  const { topic, namer, named } = room;
-  await room.revoke();
+  await using fixture = await openFixture();
+  const { topic, namer, named } = fixture;
+  await fixture.revoke();
   topic.say(['us', 'eu'], topic.next({ members: genesisOf(['eu', 'ca']).members }));
   assert.is(topic.state.members.us, undefined);
   namer.start();

@@ -23,7 +23,7 @@ const ledgerConfig = { secondSourceMs: 300, queriesPerHour: 100_000 };
 
 /** What the newest checkpoint of a member vouches for, as another member counts it. */
 function vouchedBy(reader: TestNode, member: string): Readonly<Record<string, number>> {
-  return reader.context.checkpointBook.newest(nodeId(member))?.checkpoint.vouched ?? {};
+  return reader.context.checkpointStore.newest(nodeId(member))?.checkpoint.vouched ?? {};
 }
 
 /** Asks a node to attest: the record's id, or the code of the problem it was refused with. */

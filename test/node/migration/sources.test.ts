@@ -13,7 +13,7 @@ import { sourcesApart } from '../../fixtures/earlier-store.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
 import { killedAtEachWrite, StoppedError, StoppedRows } from '../../fixtures/stopped-rows.ts';
 import { EU, scratchDirectory, writeHome } from '../fsck/home.ts';
-import { draftOf, IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { draftOf, IntakeFixture, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
 import { requireWholeStore } from '../intake/stored-records.ts';
 
 /** Records of the stores that are migrated here: several writes. */
@@ -25,13 +25,13 @@ test.after(async () => {
 });
 
 async function formerStore(): Promise<MemoryRows> {
-  await using room = await IntakeRoom.open(directory.path);
-  for (let made = room.intake.recorded; made < RECORDS; made = room.intake.recorded) {
+  await using fixture = await IntakeFixture.open(directory.path);
+  for (let made = fixture.intake.recorded; made < RECORDS; made = fixture.intake.recorded) {
     const count = made === 0 ? 700 : 1 + (made % 90);
-    await room.intake.submitAll(Array.from({ length: count }, (_, i) => draftOf(`source ${(i * i) % 13}`, { i })));
+    await fixture.intake.submitAll(Array.from({ length: count }, (_, i) => draftOf(`source ${(i * i) % 13}`, { i })));
   }
   const rows = new MemoryRows();
-  for await (const [key, value] of room.store.range({})) await rows.write([{ type: 'put', key, value }]);
+  for await (const [key, value] of fixture.store.range({})) await rows.write([{ type: 'put', key, value }]);
   await rows.write(await sourcesApart(rows, NODE));
   return rows;
 }
@@ -162,9 +162,9 @@ test('a home of the format before is whole once it is migrated, and by fsck as i
 
 test('the rows that are derived are those that intake writes for the same records in one group', async () => {
   await using scratch = await temporaryDirectory();
-  await using room = await IntakeRoom.open(scratch.path);
-  const built = await room.intake.submitAll(Array.from({ length: 300 }, (_, i) => draftOf(`s${i % 7}`, { i })));
-  const written = await Array.fromAsync(room.store.range({ gte: `${sourceIndex.name}/`, lt: `${sourceIndex.name}0` }));
+  await using fixture = await IntakeFixture.open(scratch.path);
+  const built = await fixture.intake.submitAll(Array.from({ length: 300 }, (_, i) => draftOf(`s${i % 7}`, { i })));
+  const written = await Array.fromAsync(fixture.store.range({ gte: `${sourceIndex.name}/`, lt: `${sourceIndex.name}0` }));
   const derived = sourceIndexOperations(built).map((row) => [row.key, row.type === 'put' ? row.value : null]);
   assert.equal(written.map(String).sort(), derived.map(String).sort());
 });

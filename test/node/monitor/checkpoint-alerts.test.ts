@@ -28,7 +28,7 @@ test('a member that signs another root is told at once, and proven by the checkp
   world.lies.set('jp', () => ({ root: OTHER_ROOT }));
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['checkpoint-false jp']);
   assert.equal(monitor.proofs, ['false-checkpoint-jp']);
   const proof = events.find(({ kind }) => kind === 'proof');
@@ -40,7 +40,7 @@ test('a member that signs another root is told at once, and proven by the checkp
   // It stands, though the member tells the truth again, and is written once.
   world.lies.clear();
   await world.seal('us');
-  await monitor.round();
+  await monitor.poll();
   assert.ok(standing(monitor).includes('checkpoint-false jp'));
   assert.is(events.filter(({ kind, code }) => kind === 'proof' && code === 'false-checkpoint').length, 1);
 });
@@ -49,7 +49,7 @@ test('where a majority contradicts what mirrors and members told, the log itself
   await using world = await watchedThree();
   for (const node of ['us', 'jp']) world.lies.set(node, () => ({ root: OTHER_ROOT }));
   await using watched = await world.watch();
-  await watched.monitor.round();
+  await watched.monitor.poll();
   const told = standing(watched.monitor);
   assert.ok(told.includes('log-contradicted log'), told.join());
   assert.not.ok(told.some((alert) => alert.startsWith('checkpoint-false')), told.join());
@@ -59,19 +59,19 @@ test('a member that signs no more is behind after a minute, and its word is miss
   await using world = await watchedThree();
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   world.silent.set('jp', 3);
   await world.seal('eu');
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), []);
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   // Both others of three are the quorum of what one of them records.
   assert.equal(standing(monitor), ['checkpoint-behind jp', 'quorum-missing eu/4']);
   assert.equal(monitor.behind.find(({ node }) => node === 'jp')?.decisions, 1);
   assert.equal(monitor.heads.find(({ node }) => node === 'eu')?.open, 1);
   world.silent.clear();
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), []);
 });
 
@@ -81,11 +81,11 @@ test('a member that signs for more than the ledger has is told after a minute; t
   world.lies.set('jp', () => ({ size: 9, root: OTHER_ROOT }));
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.ok(standing(monitor).includes('checkpoints-differ jp us'), standing(monitor).join());
   assert.not.ok(standing(monitor).includes('checkpoint-ahead jp'));
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   for (const alert of ['checkpoint-ahead jp', 'checkpoint-ahead us']) {
     assert.ok(standing(monitor).includes(alert), standing(monitor).join());
   }
@@ -96,15 +96,15 @@ test('a member whose later checkpoint vouches for less is told, and stays told',
   await using world = await watchedThree();
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(codes(events), []);
   world.lies.set('us', () => ({ vouched: { eu: 2 } }));
   await world.seal('jp');
-  await monitor.round();
+  await monitor.poll();
   assert.ok(standing(monitor).includes('vouched-less us'), standing(monitor).join());
   world.lies.clear();
   await world.seal('jp');
-  await monitor.round();
+  await monitor.poll();
   assert.ok(standing(monitor).includes('vouched-less us'));
 });
 
@@ -115,7 +115,7 @@ test('a checkpoint that its member did not sign is a lie of who shows it', async
     return JSON.stringify(body).replaceAll('\\"size\\":3', '\\"size\\":2');
   });
   await using watched = await world.watch();
-  await watched.monitor.round();
+  await watched.monitor.poll();
   assert.equal(standing(watched.monitor), [`node-lies ${world.url('us')}`]);
 });
 
@@ -130,10 +130,10 @@ test('a node that serves other tiles than those of the tree is told', async () =
   });
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), [`tile-false ${world.url('jp')}`, `tile-false ${world.url('us')}`]);
   world.changes.clear();
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), []);
 });
 
@@ -145,7 +145,7 @@ test('a node that lacks a tile of the tree that it signed is told', async () => 
     return null;
   });
   await using watched = await world.watch();
-  await watched.monitor.round();
+  await watched.monitor.poll();
   assert.equal(standing(watched.monitor), [`tile-false ${world.url('us')}`]);
 });
 
@@ -160,10 +160,10 @@ test('a chain that is held and not derived says so beside its missing quorum', a
   }
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['chain-closed eu']);
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['chain-closed eu', 'chain-not-derived eu/2', 'quorum-missing eu/2']);
   assert.match(monitor.alerts.find(({ code }) => code === 'chain-not-derived')?.detail ?? '', 'source-skipped');
 });

@@ -38,7 +38,7 @@ test('all is well: every message and batch is read, nothing is told', async () =
   for (const node of ['eu', 'us', 'eu']) await world.seal(node);
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  const { complete } = await monitor.round();
+  const { complete } = await monitor.poll();
   assert.equal([complete, codes(events), standing(monitor), monitor.topicSequence], [true, [], [], 3]);
   assert.equal(monitor.tree, { size: 3, root: await world.log.rootAt(3) });
   assert.equal(
@@ -57,11 +57,11 @@ test('a mirror whose messages do not link lies, is not believed, and is forgiven
   });
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  const { complete } = await monitor.round();
+  const { complete } = await monitor.poll();
   assert.equal([standing(monitor), complete, monitor.topicSequence], [[`mirror-lies ${world.url('mirror-2')}`], true, 2]);
   world.changes.delete('mirror-2');
   await world.seal('eu');
-  await monitor.round();
+  await monitor.poll();
   assert.equal([standing(monitor), monitor.topicSequence, monitor.proofs], [[], 3, []]);
   assert.ok(codes(events).includes('cleared mirror-lies'));
 });
@@ -73,7 +73,7 @@ test('a mirror that tells another history stands against the other one and the m
   world.changes.set('mirror-1', (path) => mirrorPage(other, queryOf(path)));
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), [`mirror-lies ${world.url('mirror-1')}`]);
   assert.equal([monitor.topicSequence, monitor.tree.root], [2, await world.log.rootAt(2)]);
 });
@@ -86,13 +86,13 @@ test('where members keep silent and two mirrors tell two histories, neither is b
   world.changes.set('mirror-1', (path) => mirrorPage(other, queryOf(path)));
   await using watched = await world.watch();
   const { monitor } = watched;
-  for (let round = 0; round < 3; round++) {
-    const { complete } = await monitor.round();
+  for (let poll = 0; poll < 3; poll++) {
+    const { complete } = await monitor.poll();
     assert.equal([complete, monitor.topicSequence], [false, 0]);
     assert.ok(standing(monitor).includes('mirrors-disagree mirrors'));
   }
   world.changes.delete('mirror-1');
-  for (let round = 0; round < 3 && monitor.topicSequence === 0; round++) await monitor.round();
+  for (let poll = 0; poll < 3 && monitor.topicSequence === 0; poll++) await monitor.poll();
   assert.equal([monitor.topicSequence, monitor.tree.root], [2, await world.log.rootAt(2)]);
 });
 
@@ -103,9 +103,9 @@ test('a tail that one mirror makes up is never taken, though it links, and is to
   world.changes.set('mirror-2', (path) => mirrorPage(extended, queryOf(path)));
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal([monitor.topicSequence, monitor.tree.size], [3, 3]);
   assert.ok(standing(monitor).includes('mirror-unconfirmed mirrors'), standing(monitor).join());
 });
@@ -116,7 +116,7 @@ test('of one mirror alone a majority of members must say the same', async () => 
   const extended = await withTail(world);
   world.changes.set('mirror-1', (path) => mirrorPage(extended, queryOf(path)));
   await using watched = await world.watch({ mirrors: [world.url('mirror-1')] });
-  const { complete } = await watched.monitor.round();
+  const { complete } = await watched.monitor.poll();
   assert.equal([complete, watched.monitor.topicSequence, watched.monitor.tree.size], [false, 3, 3]);
 });
 
@@ -126,11 +126,11 @@ test('mirrors that are down, slow to follow or speak nonsense are told, and read
   world.changes.set('mirror-1', () => '{"messages":');
   await using watched = await world.watch();
   const { monitor } = watched;
-  const { complete } = await monitor.round();
+  const { complete } = await monitor.poll();
   assert.equal([complete, standing(monitor)], [true, [`mirror-failing ${world.url('mirror-1')}`]]);
   // One that holds less says nothing against the other.
   world.changes.set('mirror-1', () => ({ messages: [] }));
-  await monitor.round();
+  await monitor.poll();
   assert.equal([monitor.alerts, monitor.proofs], [[], []]);
 });
 
@@ -145,17 +145,17 @@ test("a second envelope that a node's own account names is told, and proven once
   world.submit(writeLedgerMessage(message));
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal([standing(monitor), monitor.topicSequence], [[], 2]);
   world.name(message, ['eu']);
-  await monitor.round();
+  await monitor.poll();
   assert.equal([standing(monitor), monitor.proofs], [['rival-named eu/1'], []]);
 
   // Later one node shows it for that batch.
   world.changes.set('jp', (path, body) => {
     return path.startsWith('/v1/chains/eu') ? { ...body, batches: [{ batch: 1, envelope: signed }] } : body;
   });
-  for (let round = 0; round < 3 && monitor.proofs.length === 0; round++) await monitor.round();
+  for (let poll = 0; poll < 3 && monitor.proofs.length === 0; poll++) await monitor.poll();
   assert.equal(monitor.proofs, ['two-envelopes-eu-1']);
   assert.ok(codes(events).includes('proof two-envelopes'));
   assert.is(monitor.tree.size, 1, 'it decides nothing');
@@ -169,10 +169,10 @@ test('a batch that is named and cannot be decided is told after a minute', async
   world.messages.push(...retold([...world.messages, next.anchor], (message) => message).slice(1));
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal([standing(monitor), monitor.topicSequence], [[], 2]);
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['anchor-missing us/1', 'batch-undecided us/2']);
   assert.is(lost.envelope.batch, 1);
 });
@@ -191,13 +191,13 @@ test('a batch that only the ledger names is missing after a minute, and found wh
   }
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(monitor.alerts, [], 'it may be on its way');
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['batch-missing us/1']);
   world.changes.clear();
-  await monitor.round();
+  await monitor.poll();
   assert.equal([monitor.alerts, monitor.proofs], [[], []]);
 });
 
@@ -211,10 +211,10 @@ test('a batch that is not on the ledger after a minute is told, and what it took
   const anchor = world.messages.pop();
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['anchor-missing eu/1']);
   if (anchor !== undefined) world.messages.push(anchor);
-  await monitor.round();
+  await monitor.poll();
   assert.equal(monitor.alerts, []);
   const late = events.find(({ code }) => code === 'anchor-late');
   assert.is(late?.subject, 'eu/1');
@@ -225,7 +225,7 @@ test('a batch that says it was sealed after the ledger had it is misdated', asyn
   await using world = await WatchedWorld.create();
   await world.seal('eu', { envelope: { sealedAt: timestampOf(world.federation.now + 600_000) } });
   await using watched = await world.watch();
-  await watched.monitor.round();
+  await watched.monitor.poll();
   assert.equal(codes(watched.events), ['notice misdated']);
 });
 

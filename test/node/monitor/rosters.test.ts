@@ -21,15 +21,15 @@ test('a roster is in force where a majority named it; who is removed is missed n
   for (const node of FOUR) await world.seal(node);
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  await monitor.round();
+  await monitor.poll();
   const text = withoutLast(world);
   world.silent.set('ca', 5);
   await world.seal('eu');
-  await monitor.round();
+  await monitor.poll();
   const notice = events.find(({ code }) => code === 'roster-in-force');
   assert.equal([notice?.subject, notice?.detail], ['roster 2', 'members eu, us, jp']);
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal([standing(monitor), monitor.tree.size], [[], 6]);
   assert.equal(
     monitor.behind.map(({ node }) => node),
@@ -37,7 +37,7 @@ test('a roster is in force where a majority named it; who is removed is missed n
   );
   // What its own account names from now on decides nothing, and is no rival.
   await world.seal('ca');
-  await monitor.round();
+  await monitor.poll();
   assert.equal([monitor.tree.size, monitor.heads.find(({ node }) => node === 'ca')?.batch], [6, 1]);
 });
 
@@ -46,12 +46,12 @@ test('a removed member counts no more for what others record', async () => {
   await world.seal('eu');
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   withoutLast(world);
   world.silent.set('us', 1);
   await world.seal('eu');
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   // Of the three that are left eu has two beside it, and one of them is silent.
   assert.equal(standing(monitor), ['checkpoint-behind us', 'quorum-missing eu/2']);
 });
@@ -66,7 +66,7 @@ test('the text of a roster in force is asked of every node; where none shows it 
   await world.seal('eu');
   await using watched = await world.watch();
   const { monitor } = watched;
-  const { complete } = await monitor.round();
+  const { complete } = await monitor.poll();
   assert.equal([complete, monitor.tree.size], [false, 1]);
   assert.equal(
     standing(monitor).filter((alert) => alert.startsWith('statement')),
@@ -74,7 +74,7 @@ test('the text of a roster in force is asked of every node; where none shows it 
   );
   world.changes.clear();
   world.changes.set('jp', (path, body) => (path.startsWith('/v1/rosters') ? { ...body, rosters: [] } : body));
-  await monitor.round();
+  await monitor.poll();
   assert.equal([standing(monitor), monitor.tree.size], [[], 3]);
   assert.is(rosterStatement.parse(text).version, 2);
 });
@@ -86,10 +86,10 @@ test('a node that goes by another roster than the ledger is told', async () => {
   const genesis = world.federation.chain.genesis;
   world.changes.set('us', (path, body) => (path === '/v1/federation' ? { ...body, roster: { hash: genesis } } : body));
   await using watched = await world.watch();
-  await watched.monitor.round();
+  await watched.monitor.poll();
   assert.equal(standing(watched.monitor), [], 'it may be reading');
   world.ahead += LATE_MS;
-  await watched.monitor.round();
+  await watched.monitor.poll();
   assert.equal(standing(watched.monitor), [`roster-differs ${world.url('us')}`]);
 });
 
@@ -100,14 +100,14 @@ test('a revocation is told when the ledger put it in force; checkpoints by a com
   world.name({ type: 'revocation', text: revocation.statement }, ['eu', 'us']);
   await using watched = await world.watch();
   const { monitor, events } = watched;
-  await monitor.round();
+  await monitor.poll();
   assert.ok(codes(events).includes('notice key-revoked'));
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(standing(monitor), ['checkpoint-behind jp', 'quorum-missing eu/1']);
   await world.federation.rotateKey('jp');
-  await monitor.round();
-  await monitor.round();
+  await monitor.poll();
+  await monitor.poll();
   assert.equal(standing(monitor), []);
 });
 
@@ -119,15 +119,15 @@ test('a revocation in force whose text no node shows is told after a minute', as
   world.federation.revocations.length = 0;
   await using watched = await world.watch();
   const { monitor } = watched;
-  await monitor.round();
+  await monitor.poll();
   world.ahead += LATE_MS;
-  await monitor.round();
+  await monitor.poll();
   assert.equal(
     standing(monitor).filter((alert) => alert.startsWith('statement')).length,
     1,
   );
   world.federation.revocations.push(revocation);
-  await monitor.round();
+  await monitor.poll();
   assert.not.ok(standing(monitor).some((alert) => alert.startsWith('statement')));
 });
 

@@ -18,7 +18,7 @@ test('a monitor that is started anew reads on where it was, and tells again only
   {
     await using watched = await world.watch({ stateDirectory });
     const { monitor } = watched;
-    await monitor.round();
+    await monitor.poll();
     assert.equal(standing(monitor), ['checkpoint-behind us', 'quorum-missing jp/1']);
     since = monitor.alerts[0]?.since;
   }
@@ -29,7 +29,7 @@ test('a monitor that is started anew reads on where it was, and tells again only
     assert.equal([monitor.topicSequence, monitor.tree], [5, { size: 5, root: await world.log.rootAt(5) }]);
     world.ahead += 1_000;
     await world.seal('eu');
-    await monitor.round();
+    await monitor.poll();
     const told = events.map(({ code, subject }) => `${code} ${subject}`);
     assert.equal([told, monitor.alerts[0]?.since, monitor.topicSequence], [['quorum-missing eu/5'], since, 6]);
     assert.is(monitor.heads.find(({ node }) => node === 'eu')?.batch, 5);
@@ -47,7 +47,7 @@ test('a proof is told once, and stays known', async () => {
   world.lies.set('jp', ({ federation }) => ({ root: federation }));
   for (const expected of [['proof false-checkpoint', 'alert checkpoint-false'], []]) {
     await using watched = await world.watch({ stateDirectory });
-    await watched.monitor.round();
+    await watched.monitor.poll();
     assert.equal([codes(watched.events), watched.monitor.proofs], [expected, ['false-checkpoint-jp']]);
   }
 });
@@ -62,7 +62,7 @@ test('a state of another release, or none beside a log, is refused in one line',
   };
   {
     await using watched = await world.watch({ stateDirectory });
-    await watched.monitor.round();
+    await watched.monitor.poll();
   }
   const row = 'monitor-state/state';
   const line = /^[^\n]*another release of the monitor[^\n]*start with an empty one[^\n]*$/;
@@ -83,7 +83,7 @@ test('a store of another federation is refused', async () => {
   await using world = await WatchedWorld.create();
   const stateDirectory = join(world.directory, 'state');
   await using watched = await world.watch({ stateDirectory });
-  await watched.monitor.round();
+  await watched.monitor.poll();
   await watched[Symbol.asyncDispose]();
   const other = await TestFederation.create({ nodes: ['eu', 'us'], seed: 'another' });
   await world.watch({ stateDirectory, rosters: other.given }).then(
@@ -101,7 +101,7 @@ test('a round that is called off tells nothing of those who could not answer any
     monitor.stop();
     return null;
   });
-  const { complete } = await monitor.round();
+  const { complete } = await monitor.poll();
   assert.equal([complete, codes(events), monitor.alerts], [false, [], []]);
   assert.equal(await readdir(world.directory), []);
 });

@@ -110,7 +110,7 @@ export class WatchedWorld implements AsyncDisposable {
       proofDirectory: join(this.directory, 'proofs'),
       now: () => this.now,
       random: () => 0,
-      failingRounds: 1,
+      failingPolls: 1,
       onEvent: (event) => void events.push(event),
       ...options,
     });

@@ -17,7 +17,7 @@ import {
   splitKeyRow,
 } from '../../../node/payload/payload-keys.ts';
 import { readPayload } from '../../../node/payload/payload-tables.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { DuePurges } from '../../../node/store/due-purges.ts';
 import { Store } from '../../../node/store/store.ts';
@@ -88,7 +88,7 @@ test('a group that was taken back from peers has no keys, whatever stands before
 });
 
 test('a row says the cipher of each seed, and is read again as it was written', () => {
-  const { seed: packed } = new PayloadVault(new Uint8Array(32)).sealPacked(newRecordId(EU, 0), new Uint8Array(32), 'text');
+  const { seed: packed } = new PayloadCipher(new Uint8Array(32)).sealPacked(newRecordId(EU, 0), new Uint8Array(32), 'text');
   const seeds = [newSeed(), null, randomBytes(GCM_SEED_BYTES), new Uint8Array(GCM_SEED_BYTES), packed];
   const row = keyRow(seeds);
   assert.equal(
@@ -101,7 +101,7 @@ test('a row says the cipher of each seed, and is read again as it was written', 
 
 test('a row of another length, or with a place that is no seed, does not read, and opens nothing', async () => {
   const keyed = group(1, 3);
-  const vault = new PayloadVault(new Uint8Array(32));
+  const payloadCipher = new PayloadCipher(new Uint8Array(32));
   const whole = keyRow(keyed.map(({ seed }) => seed));
   const cipher = Uint8Array.from(whole);
   cipher[SEED_BYTES] = 4;
@@ -115,7 +115,7 @@ test('a row of another length, or with a place that is no seed, does not read, a
     assert.ok(second);
     const seed = await readSeed(rows, second);
     assert.ok(seed, 'it does not pass for erased');
-    assert.throws(() => vault.open(second.id, { seed, ciphertext: new Uint8Array(100) }), 'does not open');
+    assert.throws(() => payloadCipher.open(second.id, { seed, ciphertext: new Uint8Array(100) }), 'does not open');
   }
   assert.throws(() => splitKeyRow(new Uint8Array(SEED_BYTES * (ROW_RECORDS + 1))), 'another length');
 });
@@ -195,7 +195,7 @@ test('an erased seed is in no file after the purge, and its neighbours still ope
   for (const { seed } of gone) assert.equal(await filesHolding(directory, seed.subarray(1)), []);
   for (const { seed } of stays) assert.ok((await filesHolding(directory, seed)).length > 0);
   assert.equal((await readSeeds(store, stays)).map(bytesOf), stays.map(({ seed }) => bytesOf(seed)));
-  for (const one of gone) assert.is(await readPayload(store, new PayloadVault(new Uint8Array(32)), one.id, one.seq), 'erased');
+  for (const one of gone) assert.is(await readPayload(store, new PayloadCipher(new Uint8Array(32)), one.id, one.seq), 'erased');
 });
 
 test('killed between an erasure and its purge, a node purges at its next start', async () => {

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eraseKeys } from '../../../node/payload/payload-keys.ts';
 import { payloadOperations, payloadTable, readPayload } from '../../../node/payload/payload-tables.ts';
-import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId, type RecordId } from '../../../protocol/ids.ts';
@@ -15,7 +15,7 @@ const EU = nodeId('eu');
 const ROW_BYTES = 256 << 10;
 const directory = await mkdtemp(join(tmpdir(), 'meridian-payload-'));
 const store = await Store.open(directory);
-const vault = new PayloadVault(new Uint8Array(32).fill(9));
+const cipher = new PayloadCipher(new Uint8Array(32).fill(9));
 let next = 1;
 
 test.after(async () => {
@@ -36,7 +36,7 @@ async function write(lengths: readonly number[]): Promise<readonly Kept[]> {
     seq: next + i,
     text: `${next + i} ${'x'.repeat(length)}`,
   }));
-  const payloads = kept.map(({ id, text }) => ({ id, sealed: vault.seal(id, new Uint8Array(32).fill(1), text) }));
+  const payloads = kept.map(({ id, text }) => ({ id, sealed: cipher.seal(id, new Uint8Array(32).fill(1), text) }));
   await store.write(payloadOperations(next, payloads));
   next += lengths.length;
   return kept;
@@ -49,7 +49,7 @@ test('every payload of every group is found again, whatever the sizes', async ()
   });
   const property = fc.asyncProperty(lengths, async (sizes) => {
     for (const { id, seq, text } of await write(sizes)) {
-      const opened = await readPayload(store, vault, id, seq);
+      const opened = await readPayload(store, cipher, id, seq);
       assert.ok(typeof opened === 'object');
       assert.is(opened.text, text);
     }
@@ -73,15 +73,15 @@ test('once its key is zeroed a payload is erased, and its neighbours are not', a
   assert.ok(a !== undefined && b !== undefined);
   const { operations } = await eraseKeys(store, [a]);
   await store.write(operations);
-  assert.is(await readPayload(store, vault, a.id, a.seq), 'erased');
-  assert.is(typeof (await readPayload(store, vault, b.id, b.seq)), 'object');
+  assert.is(await readPayload(store, cipher, a.id, a.seq), 'erased');
+  assert.is(typeof (await readPayload(store, cipher, b.id, b.seq)), 'object');
 });
 
 test('a payload whose ciphertext is not there, or is that of another record, is an error and never a wrong answer', async () => {
   const [a, b] = await write([10, 10]);
   assert.ok(a !== undefined && b !== undefined);
   const refused = async (seq: number, message: RegExp) => {
-    const outcome = await readPayload(store, vault, a.id, seq).then(
+    const outcome = await readPayload(store, cipher, a.id, seq).then(
       () => 'opened',
       (error: unknown) => String(error),
     );

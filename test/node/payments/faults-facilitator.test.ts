@@ -7,12 +7,12 @@ import { EvmChainReader } from '../../../node/payments/facilitator/evm-chain-rea
 import { FacilitatorProcessor } from '../../../node/payments/facilitator/facilitator-processor.ts';
 import { HttpFacilitator } from '../../../node/payments/facilitator/http-facilitator.ts';
 import { openPaymentBackend } from '../../../node/payments/facilitator/payment-backend.ts';
-import type { PaymentMeans } from '../../../node/payment-rooms.ts';
+import type { PaymentMeans } from '../../../node/payment-services.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { signAuthorization } from '../../fixtures/chain-payer.ts';
 import { freePort } from '../../fixtures/ports.ts';
 import { until } from '../../fixtures/until.ts';
-import { FaultsRoom } from './faults-room.ts';
+import { FaultsFixture } from './faults-fixture.ts';
 import { NOTE_PRICE } from './note-shop.ts';
 
 /** A service that says nothing is given up on after so long. In milliseconds. */
@@ -36,11 +36,11 @@ const chain = await TestChain.start({ facilitators: [...FAULTS.map(([fault]) => 
 test.after(() => chain[Symbol.asyncDispose]());
 
 /** A shop that has its payments settled by a service. */
-function openRoom(url: string): Promise<FaultsRoom> {
+function openFixture(url: string): Promise<FaultsFixture> {
   const facilitator = new HttpFacilitator({ url, headers: {}, settleMs: SETTLE_MS });
   const reader = new EvmChainReader({ client: openChainClient(chain.rpcUrl), settlers: facilitator.settlers });
   const processor = new FacilitatorProcessor({ facilitator, chain: reader, isReady: () => true });
-  return FaultsRoom.open({ processor, payTo: chain.payTo, backend: null });
+  return FaultsFixture.open({ processor, payTo: chain.payTo, backend: null });
 }
 
 function openService(key: string, port = 0): Promise<FacilitatorServer> {
@@ -54,19 +54,19 @@ function watching(url: string): PaymentMeans {
   return { processor: backend.processor, payTo: chain.payTo, backend };
 }
 
-async function paymentIn(room: FaultsRoom): Promise<{ readonly header: string; readonly paid: () => Promise<bigint> }> {
+async function paymentIn(fixture: FaultsFixture): Promise<{ readonly header: string; readonly paid: () => Promise<bigint> }> {
   const wallet = await chain.wallet('0.001');
   const signed = await signAuthorization(wallet, { to: chain.payTo, value: NOTE_PRICE });
-  return { header: room.headerOf(signed), paid: async () => NOTE_PRICE - (await chain.balanceOf(wallet.address)) };
+  return { header: fixture.headerOf(signed), paid: async () => NOTE_PRICE - (await chain.balanceOf(wallet.address)) };
 }
 
 /** Shows the same payment until it is answered; the statuses on the way. */
-async function answered(room: FaultsRoom, header: string): Promise<number[]> {
+async function answered(fixture: FaultsFixture, header: string): Promise<number[]> {
   const statuses: number[] = [];
   await until(
     'the payment is answered',
     async () => {
-      const { status } = await room.ask(header);
+      const { status } = await fixture.ask(header);
       statuses.push(status);
       return status === 200;
     },
@@ -80,16 +80,16 @@ test('facilitator refusing, 500, hanging, and all of these after settling: one c
   await Promise.all(
     FAULTS.map(async ([fault, told, isPaid]) => {
       await using service = await openService(fault);
-      await using room = await openRoom(service.url);
-      const { header, paid } = await paymentIn(room);
+      await using fixture = await openFixture(service.url);
+      const { header, paid } = await paymentIn(fixture);
       service.fault = fault;
-      const first = await room.ask(header);
+      const first = await fixture.ask(header);
       assert.ok(told.includes(first.status), `${fault}: ${first.text}`);
       if (first.status !== 200) assert.not.match(first.text, /att_/, fault);
       assert.is(await paid(), isPaid ? NOTE_PRICE : 0n, fault);
       service.fault = null;
-      const last = (await answered(room, header)).at(-1);
-      assert.equal([last, await paid(), room.runs, room.settlements], [200, NOTE_PRICE, 1, 1], fault);
+      const last = (await answered(fixture, header)).at(-1);
+      assert.equal([last, await paid(), fixture.runs, fixture.settlements], [200, NOTE_PRICE, 1, 1], fault);
     }),
   );
   assert.is((await chain.balanceOf(chain.payTo)) - before, NOTE_PRICE * BigInt(FAULTS.length));
@@ -97,36 +97,36 @@ test('facilitator refusing, 500, hanging, and all of these after settling: one c
 
 test('facilitator down at boot: 503, nothing free, and sold as soon as it is there', async () => {
   const port = await freePort();
-  await using room = await FaultsRoom.open(watching(`http://127.0.0.1:${port}`));
-  const { header, paid } = await paymentIn(room);
+  await using fixture = await FaultsFixture.open(watching(`http://127.0.0.1:${port}`));
+  const { header, paid } = await paymentIn(fixture);
   for (const payment of ['', header]) {
-    const { status, code, headers } = await room.ask(payment);
+    const { status, code, headers } = await fixture.ask(payment);
     assert.equal([status, code], [503, 'payment-unavailable']);
     assert.ok(Number(headers.get('retry-after')) > 0);
   }
-  assert.equal([await paid(), room.runs], [0n, 0]);
+  assert.equal([await paid(), fixture.runs], [0n, 0]);
   await using service = await openService('own', port);
   assert.ok(service.url.endsWith(String(port)));
-  await until('the node names prices', async () => (await room.ask('')).status === 402, RETRY_MS);
-  assert.is((await room.ask(header)).status, 200);
-  assert.equal([await paid(), room.runs], [NOTE_PRICE, 1]);
+  await until('the node names prices', async () => (await fixture.ask('')).status === 402, RETRY_MS);
+  assert.is((await fixture.ask(header)).status, 200);
+  assert.equal([await paid(), fixture.runs], [NOTE_PRICE, 1]);
 });
 
 test('facilitator down later, during the work: 503, and the same payment is answered once it is back', async () => {
   const port = await freePort();
   const service = await openService('own', port);
-  await using room = await FaultsRoom.open(watching(service.url));
-  const { header, paid } = await paymentIn(room);
-  room.meanwhile = () => service[Symbol.asyncDispose]();
-  assert.is((await room.ask(header)).status, 503);
-  room.meanwhile = () => Promise.resolve();
-  const other = await paymentIn(room);
-  assert.is((await room.ask(other.header)).status, 503, 'nor is anything given to those who come later');
-  assert.equal([await paid(), await other.paid(), room.runs], [0n, 0n, 1]);
+  await using fixture = await FaultsFixture.open(watching(service.url));
+  const { header, paid } = await paymentIn(fixture);
+  fixture.meanwhile = () => service[Symbol.asyncDispose]();
+  assert.is((await fixture.ask(header)).status, 503);
+  fixture.meanwhile = () => Promise.resolve();
+  const other = await paymentIn(fixture);
+  assert.is((await fixture.ask(other.header)).status, 503, 'nor is anything given to those who come later');
+  assert.equal([await paid(), await other.paid(), fixture.runs], [0n, 0n, 1]);
   await using back = await openService('own', port);
   assert.ok(back.url.endsWith(String(port)));
-  await answered(room, header);
-  assert.equal([await paid(), room.runs, room.settlements], [NOTE_PRICE, 1, 1]);
+  await answered(fixture, header);
+  assert.equal([await paid(), fixture.runs, fixture.settlements], [NOTE_PRICE, 1, 1]);
 });
 
 test.run();

@@ -1,88 +1,88 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HONEST } from './fake-chain.ts';
-import { bodyOf, callOf, nonceOf, PaymentRoom, told } from './payment-room.ts';
+import { bodyOf, callOf, nonceOf, PaymentFixture, told } from './payment-fixture.ts';
 
 const ID = 'pay_0123456789abcdef';
 
 test('a payment identifier makes a newly signed payment of the same request the same payment', async () => {
-  await using room = await PaymentRoom.open();
-  const first = bodyOf(await room.answer(callOf({ identifier: ID })));
-  const again = await room.take(callOf({ nonce: 2, identifier: ID }));
+  await using fixture = await PaymentFixture.open();
+  const first = bodyOf(await fixture.answer(callOf({ identifier: ID })));
+  const again = await fixture.take(callOf({ nonce: 2, identifier: ID }));
   assert.equal(again.body, first);
   assert.is(again.isReplay, true);
-  assert.equal(room.chain.paid, [nonceOf(1)]);
-  assert.is(await room.answer(callOf({ nonce: 3, identifier: ID, request: 'other' })), 'identifier-conflict');
+  assert.equal(fixture.chain.paid, [nonceOf(1)]);
+  assert.is(await fixture.answer(callOf({ nonce: 3, identifier: ID, request: 'other' })), 'identifier-conflict');
 });
 
 test('an identifier does not lead to an answer without a signature that holds', async () => {
-  await using room = await PaymentRoom.open();
-  await room.take(callOf({ identifier: ID }));
-  room.chain.goodSignature = '0x01';
-  assert.is(await room.answer(callOf({ nonce: 2, identifier: ID, signature: '0x02' })), 'refused');
+  await using fixture = await PaymentFixture.open();
+  await fixture.take(callOf({ identifier: ID }));
+  fixture.chain.goodSignature = '0x01';
+  assert.is(await fixture.answer(callOf({ nonce: 2, identifier: ID, signature: '0x02' })), 'refused');
 });
 
 test('newly signed payments under one identifier that come together are one charge', async () => {
-  await using room = await PaymentRoom.open();
-  const outcomes = await Promise.all([1, 2, 3].map((nonce) => room.answer(callOf({ nonce, identifier: ID }))));
+  await using fixture = await PaymentFixture.open();
+  const outcomes = await Promise.all([1, 2, 3].map((nonce) => fixture.answer(callOf({ nonce, identifier: ID }))));
   assert.is(new Set(outcomes.map((outcome) => JSON.stringify(told(outcome)))).size, 1);
-  assert.is(room.chain.paid.length, 1);
+  assert.is(fixture.chain.paid.length, 1);
 });
 
 test('while the first payment under an identifier is open, a second one is not charged', async () => {
-  await using room = await PaymentRoom.open();
-  room.chain.behaviour = { ...HONEST, settle: 'late' };
-  assert.is(await room.answer(callOf({ identifier: ID })), 'outcome-unknown');
-  room.chain.behaviour = HONEST;
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'late' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'outcome-unknown');
+  fixture.chain.behaviour = HONEST;
   const second = callOf({ nonce: 2, identifier: ID, validBefore: 900 });
-  assert.is(await room.answer(second), 'outcome-unknown');
-  room.chain.arrive();
-  assert.type(await room.answer(second), 'object');
-  assert.equal(room.chain.paid, [nonceOf(1)]);
+  assert.is(await fixture.answer(second), 'outcome-unknown');
+  fixture.chain.arrive();
+  assert.type(await fixture.answer(second), 'object');
+  assert.equal(fixture.chain.paid, [nonceOf(1)]);
 });
 
 test('a payment that came to nothing leaves its identifier to the next', async () => {
-  await using room = await PaymentRoom.open();
-  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
-  assert.is(await room.answer(callOf({ identifier: ID })), 'settlement-failed');
-  room.chain.behaviour = HONEST;
-  const second = bodyOf(await room.answer(callOf({ nonce: 2, identifier: ID })));
-  assert.equal(told(await room.answer(callOf({ identifier: ID }))), second);
-  assert.equal(room.chain.paid, [nonceOf(2)]);
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'settlement-failed');
+  fixture.chain.behaviour = HONEST;
+  const second = bodyOf(await fixture.answer(callOf({ nonce: 2, identifier: ID })));
+  assert.equal(told(await fixture.answer(callOf({ identifier: ID }))), second);
+  assert.equal(fixture.chain.paid, [nonceOf(2)]);
 });
 
 test('a payment that is over takes no identifier along that is another’s by then', async () => {
-  await using room = await PaymentRoom.open();
-  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
-  assert.is(await room.answer(callOf({ identifier: ID })), 'settlement-failed');
-  room.chain.behaviour = HONEST;
-  const second = bodyOf(await room.answer(callOf({ nonce: 2, identifier: ID })));
-  room.clock += 400_000;
-  await room.opened.upkeep.look();
-  assert.equal(await room.opened.book.openKeys(undefined, 1), [], 'the first is over');
-  assert.equal(told(await room.answer(callOf({ nonce: 3, identifier: ID, validBefore: 900 }))), second);
-  assert.equal(room.chain.paid, [nonceOf(2)]);
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'settlement-failed');
+  fixture.chain.behaviour = HONEST;
+  const second = bodyOf(await fixture.answer(callOf({ nonce: 2, identifier: ID })));
+  fixture.clock += 400_000;
+  await fixture.opened.upkeep.look();
+  assert.equal(await fixture.opened.paymentStore.openKeys(undefined, 1), [], 'the first is over');
+  assert.equal(told(await fixture.answer(callOf({ nonce: 3, identifier: ID, validBefore: 900 }))), second);
+  assert.equal(fixture.chain.paid, [nonceOf(2)]);
 });
 
 test('a first payment that was given up as refused and came through after all is the one that is answered', async () => {
-  await using room = await PaymentRoom.open();
-  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
-  assert.is(await room.answer(callOf({ identifier: ID })), 'settlement-failed');
-  room.chain.spend(nonceOf(1), 'paid');
-  room.chain.behaviour = HONEST;
-  assert.type(await room.answer(callOf({ nonce: 2, identifier: ID })), 'object');
-  assert.equal(room.chain.paid, [nonceOf(1)]);
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'settlement-failed');
+  fixture.chain.spend(nonceOf(1), 'paid');
+  fixture.chain.behaviour = HONEST;
+  assert.type(await fixture.answer(callOf({ nonce: 2, identifier: ID })), 'object');
+  assert.equal(fixture.chain.paid, [nonceOf(1)]);
 });
 
 test('payments under one identifier that come again together after a refusal wait for one another, and one is charged', async () => {
-  await using room = await PaymentRoom.open();
-  const all = () => Promise.all([1, 2, 3].map((nonce) => room.answer(callOf({ nonce, identifier: ID }))));
-  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  await using fixture = await PaymentFixture.open();
+  const all = () => Promise.all([1, 2, 3].map((nonce) => fixture.answer(callOf({ nonce, identifier: ID }))));
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
   assert.equal(await all(), ['settlement-failed', 'settlement-failed', 'settlement-failed']);
-  room.chain.behaviour = HONEST;
+  fixture.chain.behaviour = HONEST;
   const outcomes = await all();
   assert.is(new Set(outcomes.map((outcome) => JSON.stringify(told(outcome)))).size, 1);
-  assert.is(room.chain.paid.length, 1);
+  assert.is(fixture.chain.paid.length, 1);
 });
 
 test.run();

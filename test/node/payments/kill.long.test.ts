@@ -8,14 +8,14 @@ import * as assert from 'uvu/assert';
 import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
-import { HeldVault } from '../../../node/payments/held-vault.ts';
+import { PaymentCipher } from '../../../node/payments/payment-cipher.ts';
 import { Store } from '../../../node/store/store.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { signAuthorization } from '../../fixtures/chain-payer.ts';
 import { freePort } from '../../fixtures/ports.ts';
-import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
 import { buyNote, NOTE_PRICE, noteHeader } from './note-shop.ts';
-import { PAYLOAD_KEY } from './payment-room.ts';
+import { PAYLOAD_KEY } from './payment-fixture.ts';
 
 const SHOP = join(import.meta.dirname, 'shop-process.ts');
 const KILLS = 3;
@@ -107,8 +107,8 @@ test('a node killed again and again while it is paid: every payment is charged o
   const records = await Array.fromAsync(store.range({ gte: 'record/', lt: 'record0' }));
   assert.is(records.length, headers.length, 'a payment made its record twice');
   const report = new Report();
-  const held = new HeldVault(PAYLOAD_KEY);
-  const check = { store, report, keys: null, own: NODE, vault: null, agentKeys: null, held, signal: undefined };
+  const held = new PaymentCipher(PAYLOAD_KEY);
+  const check = { store, report, keys: null, own: NODE, cipher: null, agentKeys: null, held, signal: undefined };
   await paymentCheck.run(check);
   await settlementCheck.run(check);
   assert.equal(report.findings, []);

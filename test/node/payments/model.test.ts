@@ -8,7 +8,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { beginSettlements, followSettlements, type Settlement } from '../../../protocol/payments/settlement.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { type Behaviour, HONEST } from './fake-chain.ts';
-import { callOf, type CallOptions, type Fate, NODE, nonceOf, PAYER, PaymentRoom, recordsOf } from './payment-room.ts';
+import { callOf, type CallOptions, type Fate, NODE, nonceOf, PAYER, PaymentFixture, recordsOf } from './payment-fixture.ts';
 
 const IDENTIFIERS = [null, 'pay_0123456789abcdef'] as const;
 const RUNS = 60;
@@ -104,95 +104,95 @@ class Given {
   }
 }
 
-async function call(room: PaymentRoom, given: Given, options: CallOptions): Promise<void> {
-  const outcome = await room.answer(callOf(options));
+async function call(fixture: PaymentFixture, given: Given, options: CallOptions): Promise<void> {
+  const outcome = await fixture.answer(callOf(options));
   if (typeof outcome === 'string') return;
   const { nonce = 1, request = 'r' } = options;
   assert.ok(outcome.receipt !== null);
   const isPaid = NONCES.some(
     (other) =>
-      room.chain.stateOf(nonceOf(other)) === 'paid' &&
+      fixture.chain.stateOf(nonceOf(other)) === 'paid' &&
       (other === nonce || (identifierOf(nonce) !== null && identifierOf(other) === identifierOf(nonce))),
   );
   assert.ok(isPaid, 'an answer was given unpaid');
   given.note(nonce, request, JSON.stringify(outcome.body));
 }
 
-async function run(room: PaymentRoom, given: Given, step: Step): Promise<void> {
+async function run(fixture: PaymentFixture, given: Given, step: Step): Promise<void> {
   switch (step.kind) {
     case 'calls': {
       const left = [...step.fates];
-      room.fate = () => left.shift() ?? 'kept';
-      room.chain.behaviour = step.behaviour;
-      await Promise.all(step.calls.map((options) => call(room, given, options)));
-      room.fate = () => 'kept';
-      if (room.isDead) await room.restart();
+      fixture.fate = () => left.shift() ?? 'kept';
+      fixture.chain.behaviour = step.behaviour;
+      await Promise.all(step.calls.map((options) => call(fixture, given, options)));
+      fixture.fate = () => 'kept';
+      if (fixture.isDead) await fixture.restart();
       return;
     }
     case 'restart':
-      return room.restart();
+      return fixture.restart();
     case 'upkeep':
-      room.chain.behaviour = step.behaviour;
-      return room.opened.upkeep.look();
+      fixture.chain.behaviour = step.behaviour;
+      return fixture.opened.upkeep.look();
     case 'arrive':
-      return room.chain.arrive();
+      return fixture.chain.arrive();
     case 'wait':
-      room.clock += step.seconds * 1000;
+      fixture.clock += step.seconds * 1000;
   }
 }
 
 /** With everybody honest again: whoever was charged gets the answer, and the books agree with the chain. */
-async function settleUp(room: PaymentRoom, given: Given): Promise<void> {
-  room.chain.behaviour = HONEST;
-  room.chain.arrive();
-  await room.restart();
+async function settleUp(fixture: PaymentFixture, given: Given): Promise<void> {
+  fixture.chain.behaviour = HONEST;
+  fixture.chain.arrive();
+  await fixture.restart();
   for (const nonce of NONCES) {
-    const wasPaid = room.chain.stateOf(nonceOf(nonce)) === 'paid';
-    for (const request of REQUESTS) await call(room, given, { nonce, request, identifier: identifierOf(nonce) });
+    const wasPaid = fixture.chain.stateOf(nonceOf(nonce)) === 'paid';
+    for (const request of REQUESTS) await call(fixture, given, { nonce, request, identifier: identifierOf(nonce) });
     const answered = REQUESTS.filter((request) => given.answers.has(`${nonce} ${request}`));
     if (wasPaid) assert.is(answered.length, 1, 'charged, and not answered, or twice');
   }
-  await room.opened.upkeep.look();
+  await fixture.opened.upkeep.look();
 }
 
-async function settlementsOf(room: PaymentRoom): Promise<Settlement[]> {
+async function settlementsOf(fixture: PaymentFixture): Promise<Settlement[]> {
   const found: Settlement[] = [];
   let end = beginSettlements(nativeSuite, NODE);
-  for await (const [, line] of settlementTable.under(room.opened.store, [])) {
+  for await (const [, line] of settlementTable.under(fixture.opened.store, [])) {
     const followed = followSettlements(nativeSuite, end, line);
     end = followed.end;
     found.push(followed.settlement);
   }
-  assert.is(room.opened.ledger.head.hash, end.hash);
+  assert.is(fixture.opened.ledger.head.hash, end.hash);
   return found;
 }
 
-async function compareBooks(room: PaymentRoom): Promise<void> {
-  const settlements = await settlementsOf(room);
-  assert.equal(settlements.map(({ nonce }) => nonce).sort(), [...room.chain.paid].sort());
+async function compareWithChain(fixture: PaymentFixture): Promise<void> {
+  const settlements = await settlementsOf(fixture);
+  assert.equal(settlements.map(({ nonce }) => nonce).sort(), [...fixture.chain.paid].sort());
   let summary: WalletSummary | undefined;
   for (const settlement of settlements) summary = addSettlement(summary, settlement);
-  assert.equal(await room.opened.ledger.summaryOf(PAYER), summary);
-  const left = await Array.fromAsync(paymentTable.under(room.opened.store, []));
+  assert.equal(await fixture.opened.ledger.summaryOf(PAYER), summary);
+  const left = await Array.fromAsync(paymentTable.under(fixture.opened.store, []));
   assert.not.ok(
     left.some(([, row]) => isUncertain(row) || row.state === 'settled'),
     'a payment is not brought to its end',
   );
   const together = NONCES.filter((nonce) => identifierOf(nonce) !== null);
-  const charged = together.filter((nonce) => room.chain.stateOf(nonceOf(nonce)) === 'paid');
+  const charged = together.filter((nonce) => fixture.chain.stateOf(nonceOf(nonce)) === 'paid');
   assert.ok(charged.length <= 1, 'two payments of one identifier were charged');
-  const { store } = room.opened;
+  const { store } = fixture.opened;
   const records = await recordsOf(store);
   for (const nonce of NONCES) {
     const made = records.filter(([, source]) => source === nonceOf(nonce));
-    const isPaid = room.chain.stateOf(nonceOf(nonce)) === 'paid';
+    const isPaid = fixture.chain.stateOf(nonceOf(nonce)) === 'paid';
     assert.is(made.length, isPaid ? 2 : 0, 'records are made for exactly what was settled, once');
   }
-  await comparePrepared(room);
+  await comparePrepared(fixture);
 }
 
 /** What is prepared and not made belongs to payments that can still be paid; the wallet's open ones are what the disk says. */
-async function comparePrepared({ opened: { store, open } }: PaymentRoom): Promise<void> {
+async function comparePrepared({ opened: { store, open } }: PaymentFixture): Promise<void> {
   const payments = await Array.fromAsync(paymentTable.under(store, []));
   const openRows = payments.filter(([, row]) => isOpen(row));
   const prepared = await Array.fromAsync(paymentDraftTable.under(store, []));
@@ -203,11 +203,11 @@ async function comparePrepared({ opened: { store, open } }: PaymentRoom): Promis
 test('whatever fails and in whatever order: nothing served unpaid, nothing charged without its answer, the books agree', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 8 }), async (history) => {
-      await using room = await PaymentRoom.open();
+      await using fixture = await PaymentFixture.open();
       const given = new Given();
-      for (const step of history) await run(room, given, step);
-      await settleUp(room, given);
-      await compareBooks(room);
+      for (const step of history) await run(fixture, given, step);
+      await settleUp(fixture, given);
+      await compareWithChain(fixture);
     }),
     { numRuns: RUNS },
   );

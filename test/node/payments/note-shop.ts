@@ -5,13 +5,13 @@ import { createApp } from '../../../node/http/app.ts';
 import { PaidGate } from '../../../node/http/paid-gate.ts';
 import type { PaidRoute } from '../../../node/http/route.ts';
 import { type Listener, listen } from '../../../node/http/server.ts';
-import type { Till } from '../../../node/payment-rooms.ts';
+import type { PaymentService } from '../../../node/payment-services.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { wireAuthorization } from '../../../protocol/payments/payment.ts';
 import { priceOf } from '../../../protocol/payments/prices.ts';
 import { requirementsOf } from '../../../protocol/payments/terms.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
-import { draftFor } from './payment-room.ts';
+import { draftFor } from './payment-fixture.ts';
 
 export const NOTE_PATH = '/v1/x402/note';
 /** Sells the same at the same price. */
@@ -23,7 +23,7 @@ export const NOTE_PRICE = BigInt(priceOf(SERVICE));
 export const NOTE_TERMS = requirementsOf(SERVICE, { payTo: '' });
 
 export interface ShopOptions {
-  readonly till: Till;
+  readonly paymentService: PaymentService;
   readonly port: number;
   readonly log: Logger;
   /** Called for each note, after its record was prepared. */
@@ -31,7 +31,7 @@ export interface ShopOptions {
 }
 
 /** Sells notes over a node's till: each is one record, made in the name of the wallet that paid for it. */
-export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<Listener> {
+export function openNoteShop({ paymentService, port, log, onWork }: ShopOptions): Promise<Listener> {
   const baseUrl = `http://127.0.0.1:${port}`;
   const route: PaidRoute = {
     method: 'POST',
@@ -51,7 +51,7 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
       },
   };
   const paidGate = new PaidGate({
-    ...till,
+    ...paymentService,
     accounts: { authenticate: async () => 'unknown' },
     auditLog: { note: () => undefined },
     baseUrl: () => baseUrl,

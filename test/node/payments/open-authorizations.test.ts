@@ -43,11 +43,11 @@ test('what is spent while the balance is being read counts once more than the ba
 
 test('an authorization counts from the call that shows it until the disk says that it is spent or over', () => {
   const open = new OpenAuthorizations();
-  const [call, twin] = [open.enter(shown('one')), open.enter(shown('one'))];
+  const [call, duplicate] = [open.enter(shown('one')), open.enter(shown('one'))];
   call[Symbol.dispose]();
   assert.is(open.countOf(PAYER), 1);
   open.note(PAYER, 'one', 'open');
-  twin[Symbol.dispose]();
+  duplicate[Symbol.dispose]();
   assert.is(open.countOf(PAYER), 1);
   open.note(PAYER, 'one', 'over');
   assert.is(open.countOf(PAYER), 0);

@@ -27,13 +27,13 @@ let runs = 0;
 
 /** The paid route over the node's own till. */
 function openShop(): Promise<Listener> {
-  const { till, log } = node.context;
-  if (till === null) throw new Error('the node has no till');
+  const { paymentService, log } = node.context;
+  if (paymentService === null) throw new Error('the node has no till');
   const onWork = (): Promise<void> => {
     runs++;
     return meanwhile();
   };
-  return openNoteShop({ till, port, log, onWork });
+  return openNoteShop({ paymentService, port, log, onWork });
 }
 
 let shop = await openShop();

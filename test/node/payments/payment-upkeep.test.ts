@@ -3,47 +3,47 @@ import * as assert from 'uvu/assert';
 import { keyParts } from '../../../node/payments/payment-key.ts';
 import { paymentEndTable, paymentTable } from '../../../node/payments/payment-tables.ts';
 import { HONEST } from './fake-chain.ts';
-import { callOf, PaymentRoom, recordsOf } from './payment-room.ts';
+import { callOf, PaymentFixture, recordsOf } from './payment-fixture.ts';
 
 test('the start finds out what a crash left open, without its payer', async () => {
-  await using room = await PaymentRoom.open();
+  await using fixture = await PaymentFixture.open();
   let writes = 0;
   // The first write begins the settlement; the second says what came of it.
-  room.fate = () => (++writes === 2 ? 'dies-before' : 'kept');
-  assert.is(await room.answer(callOf()), 'outcome-unknown');
-  room.fate = () => 'kept';
-  await room.restart();
-  assert.is(room.opened.ledger.head.entries, 0);
-  await room.opened.upkeep.look();
-  assert.is(room.opened.ledger.head.entries, 1);
-  assert.is((await recordsOf(room.opened.store)).length, 2);
-  assert.equal(await room.opened.book.openKeys(undefined, 10), []);
+  fixture.fate = () => (++writes === 2 ? 'dies-before' : 'kept');
+  assert.is(await fixture.answer(callOf()), 'outcome-unknown');
+  fixture.fate = () => 'kept';
+  await fixture.restart();
+  assert.is(fixture.opened.ledger.head.entries, 0);
+  await fixture.opened.upkeep.look();
+  assert.is(fixture.opened.ledger.head.entries, 1);
+  assert.is((await recordsOf(fixture.opened.store)).length, 2);
+  assert.equal(await fixture.opened.paymentStore.openKeys(undefined, 10), []);
 });
 
 test('a payment whose row is damaged holds up no other, and no start', async () => {
-  await using room = await PaymentRoom.open();
-  room.chain.behaviour = { ...HONEST, settle: 'hangs-after', look: 'unknown' };
-  for (const nonce of [1, 2, 3]) assert.is(await room.answer(callOf({ nonce })), 'outcome-unknown');
-  const [first] = await room.opened.book.openKeys(undefined, 1);
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'hangs-after', look: 'unknown' };
+  for (const nonce of [1, 2, 3]) assert.is(await fixture.answer(callOf({ nonce })), 'outcome-unknown');
+  const [first] = await fixture.opened.paymentStore.openKeys(undefined, 1);
   if (first === undefined) throw new Error('nothing is open');
   const key = paymentTable.key(...keyParts(first));
-  await room.opened.store.write([{ type: 'put', key, value: Buffer.from('{}') }]);
-  await room.restart();
-  room.chain.behaviour = HONEST;
-  await room.opened.upkeep.look();
-  assert.is(room.opened.ledger.head.entries, 2);
-  assert.is((await recordsOf(room.opened.store)).length, 4);
+  await fixture.opened.store.write([{ type: 'put', key, value: Buffer.from('{}') }]);
+  await fixture.restart();
+  fixture.chain.behaviour = HONEST;
+  await fixture.opened.upkeep.look();
+  assert.is(fixture.opened.ledger.head.entries, 2);
+  assert.is((await recordsOf(fixture.opened.store)).length, 4);
 });
 
 test('what cannot be ended is left for the next round, and ends no round', async () => {
-  await using room = await PaymentRoom.open();
-  await room.take(callOf());
-  const { store, book, upkeep } = room.opened;
+  await using fixture = await PaymentFixture.open();
+  await fixture.take(callOf());
+  const { store, paymentStore, upkeep } = fixture.opened;
   const [{ ends } = { ends: null }] = (await Array.fromAsync(paymentTable.under(store, []))).map(([, row]) => row);
-  room.clock = ends ?? room.clock;
+  fixture.clock = ends ?? fixture.clock;
   let tries = 0;
-  const endHeld = book.endHeld.bind(book);
-  book.endHeld = async (...terms) => {
+  const endHeld = paymentStore.endHeld.bind(paymentStore);
+  paymentStore.endHeld = async (...terms) => {
     if (++tries > 1) return endHeld(...terms);
     throw new Error('the disk refused');
   };
@@ -55,20 +55,20 @@ test('what cannot be ended is left for the next round, and ends no round', async
 });
 
 test('upkeep does not wait for a call that is under way', async () => {
-  await using room = await PaymentRoom.open();
-  room.chain.behaviour = { ...HONEST, settle: 'late' };
-  assert.is(await room.answer(callOf()), 'outcome-unknown');
-  room.chain.behaviour = HONEST;
-  room.chain.arrive();
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'late' };
+  assert.is(await fixture.answer(callOf()), 'outcome-unknown');
+  fixture.chain.behaviour = HONEST;
+  fixture.chain.arrive();
   const { promise: end, resolve } = Promise.withResolvers<void>();
-  const { outcomeOf } = room.chain;
-  room.chain.outcomeOf = async (sought) => {
+  const { outcomeOf } = fixture.chain;
+  fixture.chain.outcomeOf = async (sought) => {
     await end;
-    return outcomeOf.call(room.chain, sought);
+    return outcomeOf.call(fixture.chain, sought);
   };
-  const call = room.answer(callOf());
+  const call = fixture.answer(callOf());
   await new Promise((next) => setTimeout(next, 2));
-  await room.opened.upkeep.look();
+  await fixture.opened.upkeep.look();
   resolve();
   assert.type(await call, 'object');
 });

@@ -16,7 +16,7 @@ import { beginSettlements, followSettlements, type SettlementFacts } from '../..
 import { walletAddress } from '../../../protocol/payments/payment.ts';
 import { atomicAmount, USDC } from '../../../protocol/payments/usdc.ts';
 import { pino } from 'pino';
-import { NODE, nonceOf, PAY_TO, PAYER, PaymentRoom, START } from './payment-room.ts';
+import { NODE, nonceOf, PAY_TO, PAYER, PaymentFixture, START } from './payment-fixture.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -34,28 +34,28 @@ function facts(nonce: number, more: Partial<SettlementFacts> = {}): SettlementFa
   };
 }
 
-async function linesOf(room: PaymentRoom): Promise<string[]> {
-  return (await Array.fromAsync(settlementTable.under(room.opened.store, []))).map(([, line]) => line);
+async function linesOf(fixture: PaymentFixture): Promise<string[]> {
+  return (await Array.fromAsync(settlementTable.under(fixture.opened.store, []))).map(([, line]) => line);
 }
 
 test('lines follow one another by hash, from the name of the ledger to its head', async () => {
-  await using room = await PaymentRoom.open();
-  const { ledger } = room.opened;
+  await using fixture = await PaymentFixture.open();
+  const { ledger } = fixture.opened;
   const entered = await Promise.all([1, 2, 3, 4].map((nonce) => ledger.append(facts(nonce), () => [])));
   assert.equal(
     entered.map(({ seq }) => seq),
     [1, 2, 3, 4],
   );
   let end = beginSettlements(nativeSuite, NODE);
-  for (const line of await linesOf(room)) ({ end } = followSettlements(nativeSuite, end, line));
+  for (const line of await linesOf(fixture)) ({ end } = followSettlements(nativeSuite, end, line));
   assert.equal(ledger.head, { entries: 4, hash: end.hash, at: end.at });
-  await room.restart();
-  assert.equal(room.opened.ledger.head.hash, end.hash);
+  await fixture.restart();
+  assert.equal(fixture.opened.ledger.head.hash, end.hash);
 });
 
 test('what comes together is written together', async () => {
-  await using room = await PaymentRoom.open();
-  const { ledger, store } = room.opened;
+  await using fixture = await PaymentFixture.open();
+  const { ledger, store } = fixture.opened;
   const before = store.writes;
   await Promise.all(Array.from({ length: 100 }, (_, i) => ledger.append(facts(i + 1), () => [])));
   assert.ok(store.writes - before <= 2);
@@ -63,26 +63,26 @@ test('what comes together is written together', async () => {
 });
 
 test('a write that the disk refuses leaves no line, and the next takes its place', async () => {
-  await using room = await PaymentRoom.open();
-  const { ledger } = room.opened;
-  room.fate = () => 'refused';
+  await using fixture = await PaymentFixture.open();
+  const { ledger } = fixture.opened;
+  fixture.fate = () => 'refused';
   await ledger
     .append(facts(1), () => [])
     .then(
       () => assert.unreachable(),
       (error: unknown) => assert.match(String(error), /refused/),
     );
-  room.fate = () => 'kept';
+  fixture.fate = () => 'kept';
   assert.is((await ledger.append(facts(2), () => [])).seq, 1);
-  assert.is((await linesOf(room)).length, 1);
+  assert.is((await linesOf(fixture)).length, 1);
   assert.is((await ledger.summaryOf(PAYER))?.count, 1);
 });
 
 test('a wallet is summed up by service', async () => {
-  await using room = await PaymentRoom.open();
-  const { ledger } = room.opened;
+  await using fixture = await PaymentFixture.open();
+  const { ledger } = fixture.opened;
   await ledger.append(facts(1), () => []);
-  room.clock += 5_000;
+  fixture.clock += 5_000;
   await ledger.append(facts(2, { service: 'regwatch-feed', amount: atomicAmount('50000') }), () => []);
   await ledger.append(facts(3), () => []);
   assert.equal(await ledger.summaryOf(PAYER), {
@@ -96,28 +96,28 @@ test('a wallet is summed up by service', async () => {
 });
 
 test('a clock that goes back does not take the ledger back, and a closed day stays closed', async () => {
-  await using room = await PaymentRoom.open();
-  const { ledger } = room.opened;
+  await using fixture = await PaymentFixture.open();
+  const { ledger } = fixture.opened;
   const first = await ledger.append(facts(1), () => []);
-  room.clock -= 60_000;
+  fixture.clock -= 60_000;
   assert.is((await ledger.append(facts(2), () => [])).at, first.at);
   await ledger.closeThrough(auditDay('2026-11-21'));
   assert.is((await ledger.append(facts(3), () => [])).at, '2026-11-22T00:00:00.000Z');
 });
 
 test('the head of every day is attested once, when the day is over', async () => {
-  await using room = await PaymentRoom.open();
-  const { ledger, store } = room.opened;
+  await using fixture = await PaymentFixture.open();
+  const { ledger, store } = fixture.opened;
   const attested: unknown[] = [];
   const heads = new DailyHeads({
     store,
     auditLog: ledger,
     tables: { open: settlementDayTable, attested: settlementAttestedTable },
-    now: () => room.clock,
+    now: () => fixture.clock,
     log: pino({ level: 'silent' }),
     async attest(head, besides) {
       const { claims, account } = settlementHeadDraft(head, besides);
-      const id = newRecordId(NODE, room.clock);
+      const id = newRecordId(NODE, fixture.clock);
       attested.push({ account, ...claims });
       await store.write([...besides(), settlementAttestedTable.put([head.account, head.day], id)]);
       return id;
@@ -127,7 +127,7 @@ test('the head of every day is attested once, when the day is over', async () =>
   await ledger.append(facts(2), () => []);
   const { hash } = ledger.head;
   assert.is(await heads.look(), 0);
-  room.clock = START + DAY_MS;
+  fixture.clock = START + DAY_MS;
   assert.is(await heads.look(), 1);
   assert.is(await heads.look(), 0);
   assert.equal(attested, [

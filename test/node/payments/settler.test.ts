@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ChainOutcome, PaymentProcessor, SettleReply } from '../../../node/payments/processor.ts';
-import { Settler, type Verdict } from '../../../node/payments/settler.ts';
-import { callOf, START } from './payment-room.ts';
+import { Settler, type SettlementOutcome } from '../../../node/payments/settler.ts';
+import { callOf, START } from './payment-fixture.ts';
 
 const TRANSACTION = `0x${'Ab'.repeat(32)}`;
 const SETTLED: SettleReply = { kind: 'settled', transaction: TRANSACTION };
@@ -11,7 +11,7 @@ const UNUSED: ChainOutcome = { kind: 'unused', expired: false };
 const { payment, terms } = callOf();
 
 /** What comes of a settlement after a reply, while the chain says these, one after the other, the last for ever. */
-async function settled(reply: SettleReply, ...said: readonly ChainOutcome[]): Promise<readonly [Verdict, looks: number]> {
+async function settled(reply: SettleReply, ...said: readonly ChainOutcome[]): Promise<readonly [SettlementOutcome, looks: number]> {
   let looks = 0;
   const processor: PaymentProcessor = {
     isReady: true,

@@ -1,4 +1,4 @@
-import { CountedRoom } from './counted-room.ts';
+import { CountedFixture } from './counted-fixture.ts';
 
 /**
  * A process that is to be killed: records groups without end, writes the put off rows now and then, and prints after each
@@ -7,13 +7,13 @@ import { CountedRoom } from './counted-room.ts';
 const [directory = '', from = '0'] = process.argv.slice(2);
 const started = performance.now();
 // Now and then a second passes for the rows, as it does in a node that records for long.
-const room = await CountedRoom.open(directory, { monotonic: () => (performance.now() - started) * 20 });
+const fixture = await CountedFixture.open(directory, { monotonic: () => (performance.now() - started) * 20 });
 let told = Number(from);
 for (let group = 1; ; group++) {
   const size = 1 + (group % 40);
   const sources = Array.from({ length: size }, (_, i) => `s${(group + i) % 5}`);
-  if (!(await room.record(`acc_eu_${group % 3}`, sources))) throw new Error('the group was refused');
+  if (!(await fixture.record(`acc_eu_${group % 3}`, sources))) throw new Error('the group was refused');
   told += size;
   process.stdout.write(`${told}\n`);
-  if (group % 50 === 0) await room.counters.flush();
+  if (group % 50 === 0) await fixture.counters.flush();
 }

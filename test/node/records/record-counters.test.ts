@@ -9,9 +9,9 @@ import { MAX_UNWRITTEN_RECORDS, MIN_WRITE_PAUSE_MS } from '../../../node/records
 import type { Operation } from '../../../node/store/operation.ts';
 import { tallyEndTable } from '../../../node/tally/tally-table.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { type Fate, NODE, temporaryDirectory } from '../intake/intake-room.ts';
-import { recordsOf } from '../tally/tally-room.ts';
-import { CountedRoom, countFindings, plainUsage, rowsAndPlain } from './counted-room.ts';
+import { type Fate, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { recordsOf } from '../tally/tally-fixture.ts';
+import { CountedFixture, countFindings, plainUsage, rowsAndPlain } from './counted-fixture.ts';
 
 const WRITER = join(import.meta.dirname, 'counted-writer.ts');
 const KILLS = 4;
@@ -55,28 +55,28 @@ test('groups, writes of the rows, refusals, ends and crashes in any order: the c
           return fate;
         },
       };
-      let room = await CountedRoom.open(directory.path, options);
+      let fixture = await CountedFixture.open(directory.path, options);
       try {
-        await room.record('acc_eu_0', ['s0']);
+        await fixture.record('acc_eu_0', ['s0']);
         for (const step of [...list, { do: 'crash' } as const, { do: 'stop' } as const]) {
-          if (step.do === 'group') await room.record(`acc_eu_${step.account}`, step.sources.map((s) => `s${s}`));
-          else if (step.do === 'large') await room.record('acc_eu_0', Array.from({ length: step.size }, () => 's0'));
+          if (step.do === 'group') await fixture.record(`acc_eu_${step.account}`, step.sources.map((s) => `s${s}`));
+          else if (step.do === 'large') await fixture.record('acc_eu_0', Array.from({ length: step.size }, () => 's0'));
           else if (step.do === 'wait') clock += step.ms;
           else if (step.do === 'fate') next = step.fate;
-          else if (step.do === 'flush') await room.counters.flush().catch(() => {});
+          else if (step.do === 'flush') await fixture.counters.flush().catch(() => {});
           else {
             next = 'kept';
-            await (step.do === 'crash' ? room.crash() : room[Symbol.asyncDispose]());
+            await (step.do === 'crash' ? fixture.crash() : fixture[Symbol.asyncDispose]());
             assert.equal(await countFindings(directory.path), []);
-            room = await CountedRoom.open(directory.path, options);
+            fixture = await CountedFixture.open(directory.path, options);
           }
-          await requireStanding(room, NOON + clock);
+          await requireStanding(fixture, NOON + clock);
         }
         next = 'kept';
-        const [rows, plain] = await rowsAndPlain(room);
+        const [rows, plain] = await rowsAndPlain(fixture);
         assert.equal(rows, plain);
       } finally {
-        await room.crash();
+        await fixture.crash();
       }
     }),
     { numRuns: 12 },
@@ -88,11 +88,11 @@ test('a process killed at any moment leaves counts that fsck finds right, and st
   for (let kill = 0; kill < KILLS; kill++) {
     told = await killWriter(directory.path, told, 400 + 900 * (kill % 2));
     assert.equal(await countFindings(directory.path), []);
-    await using room = await CountedRoom.open(directory.path);
-    const records = await recordsOf(room.store);
+    await using fixture = await CountedFixture.open(directory.path);
+    const records = await recordsOf(fixture.store);
     assert.ok(records.length >= told);
     told = records.length;
-    const [rows, plain] = await rowsAndPlain(room);
+    const [rows, plain] = await rowsAndPlain(fixture);
     assert.equal(rows, plain);
   }
   assert.equal(await countFindings(directory.path), []);
@@ -109,15 +109,15 @@ test('rows are written with the first group, then once a second or every so many
     return 'kept';
   };
   {
-    await using room = await CountedRoom.open(directory.path, { monotonic: () => clock, fate });
-    for (let group = 0; group < 30; group++) await room.record('acme', Array.from({ length: 100 }, () => 's'));
+    await using fixture = await CountedFixture.open(directory.path, { monotonic: () => clock, fate });
+    for (let group = 0; group < 30; group++) await fixture.record('acme', Array.from({ length: 100 }, () => 's'));
     assert.equal(written, [1, 11, 21]);
     clock += MIN_WRITE_PAUSE_MS - 1;
-    await room.record('acme', ['s']);
+    await fixture.record('acme', ['s']);
     assert.is(written.length, 3);
     clock += 1;
-    await room.record('acme', ['s']);
-    await room.record('acme', ['s']);
+    await fixture.record('acme', ['s']);
+    await fixture.record('acme', ['s']);
     assert.equal(written, [1, 11, 21, 32]);
   }
   assert.equal(written, [1, 11, 21, 32, 34]);
@@ -126,54 +126,54 @@ test('rows are written with the first group, then once a second or every so many
 
 test('no write of rows follows where none was put off', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await CountedRoom.open(directory.path);
-  await room.record('acme', ['a']);
-  await room.counters.flush();
-  const before = room.store.writes;
-  for (let i = 0; i < 3; i++) await room.counters.flush();
-  assert.is(room.store.writes, before);
+  await using fixture = await CountedFixture.open(directory.path);
+  await fixture.record('acme', ['a']);
+  await fixture.counters.flush();
+  const before = fixture.store.writes;
+  for (let i = 0; i < 3; i++) await fixture.counters.flush();
+  assert.is(fixture.store.writes, before);
 });
 
 test('a daily cap holds over a crash, to the record', async () => {
   await using directory = await temporaryDirectory();
   const account = { id: 'acme', tier: 'developer' } as const;
   const options = { now: () => NOON, monotonic: () => 0 };
-  let room = await CountedRoom.open(directory.path, options);
+  let fixture = await CountedFixture.open(directory.path, options);
   for (let made = 0; made < CAP; made += 125) {
-    await room.record('acme', Array.from({ length: 125 }, () => 's'));
-    await room.crash();
-    room = await CountedRoom.open(directory.path, options);
-    assert.is((await room.usage.standing(account))?.remaining, CAP - made - 125);
-    assert.is((await room.usage.figures(account)).recordsThisMonth, made + 125);
+    await fixture.record('acme', Array.from({ length: 125 }, () => 's'));
+    await fixture.crash();
+    fixture = await CountedFixture.open(directory.path, options);
+    assert.is((await fixture.usage.standing(account))?.remaining, CAP - made - 125);
+    assert.is((await fixture.usage.figures(account)).recordsThisMonth, made + 125);
   }
-  assert.is((await room.usage.reserve(account)).kind, 'refused');
-  await room.crash();
+  assert.is((await fixture.usage.reserve(account)).kind, 'refused');
+  await fixture.crash();
 });
 
 test('the month counts what memory alone has, before and after its rows are written', async () => {
   await using directory = await temporaryDirectory();
-  await using room = await CountedRoom.open(directory.path, { now: () => NOON, monotonic: () => 0 });
-  const month = async () => (await room.usage.figures({ id: 'acme', tier: 'developer' })).recordsThisMonth;
-  await room.record('acme', ['s', 's']);
-  await room.record('acme', ['s', 's', 's']);
-  await room.record('globex', ['s']);
+  await using fixture = await CountedFixture.open(directory.path, { now: () => NOON, monotonic: () => 0 });
+  const month = async () => (await fixture.usage.figures({ id: 'acme', tier: 'developer' })).recordsThisMonth;
+  await fixture.record('acme', ['s', 's']);
+  await fixture.record('acme', ['s', 's', 's']);
+  await fixture.record('globex', ['s']);
   assert.is(await month(), 5);
-  await room.counters.flush();
+  await fixture.counters.flush();
   assert.is(await month(), 5);
 });
 
 test('groups and writes of the rows side by side leave no row under a mark that it does not stand for', async () => {
   await using directory = await temporaryDirectory();
   let clock = 0;
-  const room = await CountedRoom.open(directory.path, { monotonic: () => (clock += 130) });
-  const groups = Array.from({ length: 60 }, (_, i) => room.record(`acc_eu_${i % 2}`, ['a', 'b', 'c'].slice(i % 3)));
+  const fixture = await CountedFixture.open(directory.path, { monotonic: () => (clock += 130) });
+  const groups = Array.from({ length: 60 }, (_, i) => fixture.record(`acc_eu_${i % 2}`, ['a', 'b', 'c'].slice(i % 3)));
   const flushes = groups.map(async (group, i) => {
     if (i % 2 === 0) await group;
-    await room.counters.flush();
+    await fixture.counters.flush();
   });
   await Promise.all([...groups, ...flushes]);
-  await room.record('acc_eu_0', ['a']);
-  await room.crash();
+  await fixture.record('acc_eu_0', ['a']);
+  await fixture.crash();
   assert.equal(await countFindings(directory.path), []);
 });
 
@@ -181,23 +181,23 @@ test('a store of a release that wrote each count at once opens as it is', async 
   await using directory = await temporaryDirectory();
   const options = { now: () => NOON, monotonic: () => 0 };
   {
-    await using room = await CountedRoom.open(directory.path, options);
-    for (let group = 0; group < 5; group++) await room.record('acme', ['a', 'b']);
-    await room.counters.flush();
-    await room.store.write([usageEndTable.del(NODE)]);
-    await room.crash();
+    await using fixture = await CountedFixture.open(directory.path, options);
+    for (let group = 0; group < 5; group++) await fixture.record('acme', ['a', 'b']);
+    await fixture.counters.flush();
+    await fixture.store.write([usageEndTable.del(NODE)]);
+    await fixture.crash();
   }
   {
-    await using room = await CountedRoom.open(directory.path, options);
-    const end = await usageEndTable.get(room.store, NODE);
-    assert.equal([end?.next, (await tallyEndTable.get(room.store, NODE))?.next], [11, 11]);
-    await room.record('acme', ['a']);
-    await room.record('acme', ['a']);
-    await room.crash();
+    await using fixture = await CountedFixture.open(directory.path, options);
+    const end = await usageEndTable.get(fixture.store, NODE);
+    assert.equal([end?.next, (await tallyEndTable.get(fixture.store, NODE))?.next], [11, 11]);
+    await fixture.record('acme', ['a']);
+    await fixture.record('acme', ['a']);
+    await fixture.crash();
   }
   assert.equal(await countFindings(directory.path), []);
-  await using room = await CountedRoom.open(directory.path, options);
-  const [rows, plain] = await rowsAndPlain(room);
+  await using fixture = await CountedFixture.open(directory.path, options);
+  const [rows, plain] = await rowsAndPlain(fixture);
   assert.equal(rows, plain);
 });
 
@@ -215,11 +215,11 @@ async function killWriter(directory: string, from: number, more: number): Promis
 }
 
 /** What limits hang on is exact at each moment, whatever rows are put off. */
-async function requireStanding(room: CountedRoom, now: number): Promise<void> {
-  const counts = plainUsage(await recordsOf(room.store));
+async function requireStanding(fixture: CountedFixture, now: number): Promise<void> {
+  const counts = plainUsage(await recordsOf(fixture.store));
   const day = new Date(now).toISOString().slice(0, 'YYYY-MM-DD'.length);
   for (const id of ['acc_eu_0', 'acc_eu_1']) {
-    const standing = await room.usage.standing({ id, tier: 'developer' });
+    const standing = await fixture.usage.standing({ id, tier: 'developer' });
     assert.is(standing?.remaining, Math.max(0, CAP - (counts.get(`${id}/${day}`) ?? 0)));
   }
 }

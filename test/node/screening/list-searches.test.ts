@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -141,7 +141,7 @@ test('until a new edition is ready the old one answers, under its own hash; then
   world.packing = promise;
   const { fileHash } = world.take('us-ofac-sdn', [listedEntry('9', ['Newly Listed'])]);
   for (let i = 0; i < 20; i++) {
-    await nextTurn();
+    await yieldToEventLoop();
     assert.equal(sdn(), before);
   }
   resolve();
@@ -177,7 +177,7 @@ test('an edition that came while another was being made ready is made ready too'
   const { promise, resolve } = Promise.withResolvers<void>();
   world.packing = promise;
   world.take('us-ofac-sdn', [listedEntry('1', ['First'])]);
-  await nextTurn();
+  await yieldToEventLoop();
   world.take('us-ofac-sdn', [listedEntry('1', ['Second'])]);
   resolve();
   await world.searches.settled();
@@ -190,7 +190,7 @@ test('what was never ready is loading, and a disposed object makes nothing ready
   world.packing = promise;
   for (const listId of LIST_IDS) world.take(listId, []);
   world.searches.start();
-  await nextTurn();
+  await yieldToEventLoop();
   assert.equal(new Set(world.unavailable().map(({ state }) => state)), new Set(['loading']));
   const disposed = world.searches[Symbol.asyncDispose]();
   resolve();

@@ -3,29 +3,29 @@ import * as assert from 'uvu/assert';
 import { groupTable } from '../../../node/records/record-tables.ts';
 import { readBatch, readHead } from '../../../node/sealing/batch-tables.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
-import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
-import { AnewRoom, other } from './anew-room.ts';
-import { SealingRoom } from './sealing-room.ts';
+import { NODE, signer, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { AnewFixture, other } from './anew-fixture.ts';
+import { SealingFixture } from './sealing-fixture.ts';
 
 /** A home whose first key sealed batches of two records. */
 async function sealed(directory: string, batches: number): Promise<void> {
-  await using room = await SealingRoom.open(directory);
+  await using fixture = await SealingFixture.open(directory);
   for (let i = 0; i < batches; i++) {
-    await room.record(2);
-    await room.sealer.seal();
+    await fixture.record(2);
+    await fixture.sealer.seal();
   }
 }
 
 test('what a revoked key signed is not signed anew before the start is over', async () => {
   await using directory = await temporaryDirectory();
   await sealed(directory.path, 1);
-  await using room = await AnewRoom.open(directory.path);
-  await room.sealer.signAnew();
-  assert.equal([room.steps, (await readHead(room.store, NODE))?.envelope.keyId], [[], signer.keyId]);
-  room.sealer.start();
-  await room.sealer.signAnew();
-  assert.equal(room.steps, ['withdraw 1', 'signed 1', 'resume']);
-  assert.is((await readHead(room.store, NODE))?.envelope.keyId, other.keyId);
+  await using fixture = await AnewFixture.open(directory.path);
+  await fixture.sealer.signAnew();
+  assert.equal([fixture.steps, (await readHead(fixture.store, NODE))?.envelope.keyId], [[], signer.keyId]);
+  fixture.sealer.start();
+  await fixture.sealer.signAnew();
+  assert.equal(fixture.steps, ['withdraw 1', 'signed 1', 'resume']);
+  assert.is((await readHead(fixture.store, NODE))?.envelope.keyId, other.keyId);
 });
 
 test('what the log decides while it is looked at stays as it was signed: decided and revoked are of one state', async () => {
@@ -35,12 +35,12 @@ test('what the log decides while it is looked at stays as it was signed: decided
   let looks = 0;
   // At the second look the log has decided the first batch, by the key that it revoked after that.
   const standing = () => (looks++ < 2 ? { decided: 0, isRevoked: () => false } : { decided: 1, isRevoked });
-  await using room = await AnewRoom.open(directory.path, { standing });
-  room.sealer.start();
-  await room.sealer.signAnew();
-  assert.equal(room.steps, ['resume']);
-  await room.sealer.signAnew();
-  const keys = [1, 2].map(async (batch) => (await readBatch(room.store, NODE, batch))?.envelope.keyId);
+  await using fixture = await AnewFixture.open(directory.path, { standing });
+  fixture.sealer.start();
+  await fixture.sealer.signAnew();
+  assert.equal(fixture.steps, ['resume']);
+  await fixture.sealer.signAnew();
+  const keys = [1, 2].map(async (batch) => (await readBatch(fixture.store, NODE, batch))?.envelope.keyId);
   assert.equal(await Promise.all(keys), [signer.keyId, other.keyId]);
 });
 
@@ -48,16 +48,16 @@ test('records that a key which was replaced signed, and nothing sealed, have rec
   await using directory = await temporaryDirectory();
   await sealed(directory.path, 1);
   {
-    await using room = await SealingRoom.open(directory.path);
-    for (let i = 0; i < 3; i++) await room.record(1);
+    await using fixture = await SealingFixture.open(directory.path);
+    for (let i = 0; i < 3; i++) await fixture.record(1);
   }
-  await using room = await AnewRoom.open(directory.path, { standing: () => ({ decided: 0, isRevoked: () => false }) });
-  room.sealer.start();
-  await room.sealer.signAnew();
-  const groups = await Array.fromAsync(groupTable.under(room.store, [NODE]));
+  await using fixture = await AnewFixture.open(directory.path, { standing: () => ({ decided: 0, isRevoked: () => false }) });
+  fixture.sealer.start();
+  await fixture.sealer.signAnew();
+  const groups = await Array.fromAsync(groupTable.under(fixture.store, [NODE]));
   const keys = groups.map(([, { statement }]) => groupStatement.parse(statement).keyId);
   assert.equal(keys, [signer.keyId, other.keyId, other.keyId, other.keyId]);
-  assert.equal(room.steps, ['resume']);
+  assert.equal(fixture.steps, ['resume']);
 });
 
 test.run();

@@ -9,16 +9,16 @@ import { sourceIndex } from '../../../node/sources/source-index.ts';
 import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { openRecord, recordLeaf, type WholeTexts, writeRecord } from '../../../protocol/chain/record.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
-import { IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
-import { SourceRoom } from './source-room.ts';
+import { IntakeFixture, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { SourceFixture } from './source-fixture.ts';
 
 const ALL = { from: 1, to: Number.MAX_SAFE_INTEGER };
 const directory = await temporaryDirectory();
-const room = await IntakeRoom.open(directory.path);
-const { store } = room;
-const sources = new SourceRoom(room);
+const fixture = await IntakeFixture.open(directory.path);
+const { store } = fixture;
+const sources = new SourceFixture(fixture);
 test.after(async () => {
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 let unique = 0;

@@ -7,8 +7,8 @@ import { MAX_LOOKS, type Place, type RecordFilter } from '../../../node/sources/
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { draftOf, IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
-import { SourceRoom } from './source-room.ts';
+import { draftOf, IntakeFixture, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
+import { SourceFixture } from './source-fixture.ts';
 
 const START = Date.UTC(2026, 5, 1);
 const STEP_MS = 1000;
@@ -17,10 +17,10 @@ const KINDS: readonly RecordKind[] = ['decision', 'decision', 'decision', 'incid
 
 let clock = START;
 const directory = await temporaryDirectory();
-const room = await IntakeRoom.open(directory.path, { now: () => (clock += STEP_MS) });
-const sources = new SourceRoom(room);
+const fixture = await IntakeFixture.open(directory.path, { now: () => (clock += STEP_MS) });
+const sources = new SourceFixture(fixture);
 test.after(async () => {
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 
@@ -106,8 +106,8 @@ test('records that are made meanwhile come at the end', async () => {
 test('a record that cannot be read is named, and the others are listed', async () => {
   await sources.decisions('hurt', 60, 5);
   const hurt = all.filter(({ sourceId }) => sourceId === 'hurt');
-  const body = await bodyTable.get(room.store, NODE, hurt[10]?.seq ?? 0);
-  await room.store.write([
+  const body = await bodyTable.get(fixture.store, NODE, hurt[10]?.seq ?? 0);
+  await fixture.store.write([
     bodyTable.put([NODE, hurt[10]?.seq ?? 0], (body ?? '').replace('"kind":"decision"', '"kind":"decisioM"')),
     sourceIndex.del('acme', sourceKey('hurt'), 31),
   ]);

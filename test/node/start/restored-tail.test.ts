@@ -9,7 +9,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { CHAIN_TABLES, rowsOf } from '../federation/member-rooms.ts';
+import { CHAIN_TABLES, rowsOf } from '../federation/member-fixture.ts';
 
 const EU = nodeId('eu');
 /** Instead of ten minutes. In milliseconds. */

@@ -7,10 +7,10 @@ import { MemoryRows } from '../../fixtures/memory-rows.ts';
 const EU = nodeId('eu');
 const heads = new Map([[EU, 3]]);
 const chains = { head: () => ({ batch: heads.get(EU) ?? 0, hash: null, next: 1 }) };
-const book = { signedTextsOf: () => [] };
+const checkpointStore = { signedTextsOf: () => [] };
 
 function open(store: MemoryRows): Promise<StartAnswers> {
-  return StartAnswers.open({ store, chains, book }, [EU]);
+  return StartAnswers.open({ store, chains, checkpointStore }, [EU]);
 }
 
 test('a node that never asked relies on nothing, so all that is held of it may be named', async () => {

@@ -114,7 +114,7 @@ test('a roster is named while a node waits: who is gone for good is dropped by t
   const starting = eu.start();
   starting.catch(() => undefined);
   await until('it to wait for jp alone', async () => (await waitsOf(eu)).join() === 'members');
-  const { members } = us.context.keys.book.inForce.current;
+  const { members } = us.context.keys.currentRosters.inForce.current;
   const next = nextRoster(us, { members: members.filter(({ node }) => node !== 'jp'), quorum: 1 });
   await vote(us, next);
   await vote(eu, next);

@@ -32,30 +32,30 @@ test('a copy that is started beside its running node signs nothing, and says tha
   await cp(eu.config.home, home, { recursive: true, filter: (path) => !path.endsWith('.sock') });
   const [httpPort, peerPort] = [await freePort(), await freePort()];
   const { http } = eu.config;
-  await using twin = new TestNode(
+  await using copy = new TestNode(
     { ...eu.config, home, http: { ...http, port: httpPort }, peerListen: [`/ip4/127.0.0.1/tcp/${peerPort}`] },
     { monotonic: () => clock.passed },
   );
   const given = new AbortController();
-  const starting = twin.start(given.signal).then(() => 'it signs', () => 'given up');
-  await until('it to wait for jp alone', async () => (await waitsOf(twin)).join() === 'members');
+  const starting = copy.start(given.signal).then(() => 'it signs', () => 'given up');
+  await until('it to wait for jp alone', async () => (await waitsOf(copy)).join() === 'members');
 
   // The first goes on meanwhile.
   const id = await eu.attest({ input: 2 });
   await eu.seal();
-  await until('the copy to see what it did not seal', async () => (await waitsOf(twin)).includes('other'));
+  await until('the copy to see what it did not seal', async () => (await waitsOf(copy)).includes('other'));
   clock.passed = LEDGER_LIMIT_MS;
-  await until('nothing else to be waited for', async () => (await waitsOf(twin)).join() === 'other');
-  const [wait] = (await healthOf(twin)).waits;
+  await until('nothing else to be waited for', async () => (await waitsOf(copy)).join() === 'other');
+  const [wait] = (await healthOf(copy)).waits;
   assert.equal(wait, { ...wait, for: 'other', batch: 2, sealedAt: (await readHead(us.context.store, EU))?.envelope.sealedAt });
-  assert.is(await signerOf(twin), '503 recovering');
-  assert.is((await twin.post('/v1/attest', { sourceId: 'test', data: { input: 3 } })).status, 503);
+  assert.is(await signerOf(copy), '503 recovering');
+  assert.is((await copy.post('/v1/attest', { sourceId: 'test', data: { input: 3 } })).status, 503);
   await until('the record of the first is verified', async () => (await eu.get(`/v1/verify/${id}`)).body.verified === true);
   assert.equal([eu.context.federation.halted, us.context.equivocations.all()], [null, []]);
 
   given.abort();
   assert.is(await starting, 'given up');
-  await twin.stop();
+  await copy.stop();
   await rm(home, { recursive: true });
 });
 

@@ -30,7 +30,7 @@ async function findings(store: Store): Promise<number> {
     report,
     keys: null,
     own: null,
-    vault: null,
+    cipher: null,
     agentKeys: null,
     held: null,
     signal: undefined,

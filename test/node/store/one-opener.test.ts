@@ -28,7 +28,7 @@ function codeElsewhere(directory: string): string {
 
 test('a store has one opener, whatever path another one comes by, in this process or in another', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'meridian-opener-'));
-  const [store, alias, twin] = [join(folder, 'store'), join(folder, 'alias'), join(folder, 'twin')];
+  const [store, alias, linked] = [join(folder, 'store'), join(folder, 'alias'), join(folder, 'twin')];
   await symlink(folder, alias);
   {
     await using _first = await Store.open(store);
@@ -36,9 +36,9 @@ test('a store has one opener, whatever path another one comes by, in this proces
     for (const path of paths) assert.equal([path, await codeHere(path)], [path, 'locked']);
     for (const path of paths) assert.equal([path, codeElsewhere(path)], [path, 'locked']);
     // Another name for the lock itself, as a second mount of the disk would give.
-    await mkdir(twin);
-    await link(join(store, 'LOCK'), join(twin, 'LOCK'));
-    assert.is(codeElsewhere(twin), 'locked');
+    await mkdir(linked);
+    await link(join(store, 'LOCK'), join(linked, 'LOCK'));
+    assert.is(codeElsewhere(linked), 'locked');
     assert.is(codeElsewhere(store), 'locked', 'what was refused did not take the lock away');
   }
   assert.is(codeElsewhere(join(alias, 'store')), 'opened');

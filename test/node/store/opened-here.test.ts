@@ -31,11 +31,11 @@ test('a folder is claimed before there is a lock file in it, under whatever name
 
 test('a lock file is claimed with its folder where it is there, and once it is where it comes later', async () => {
   for (const isThere of [true, false]) {
-    const [folder, twin] = [join(scratch, `store-${isThere}`), join(scratch, `twin-${isThere}`)];
-    for (const path of [folder, twin]) await mkdir(path);
+    const [folder, linked] = [join(scratch, `store-${isThere}`), join(scratch, `twin-${isThere}`)];
+    for (const path of [folder, linked]) await mkdir(path);
     const create = async () => {
       await writeFile(join(folder, 'LOCK'), '');
-      await link(join(folder, 'LOCK'), join(twin, 'LOCK'));
+      await link(join(folder, 'LOCK'), join(linked, 'LOCK'));
     };
     if (isThere) await create();
     const hold = await holdHere(folder);
@@ -44,9 +44,9 @@ test('a lock file is claimed with its folder where it is there, and once it is w
       await create();
       await hold.lock();
     }
-    assert.is(await isFree(twin), false);
+    assert.is(await isFree(linked), false);
     hold.release();
-    assert.is(await isFree(twin), true);
+    assert.is(await isFree(linked), true);
   }
 });
 

@@ -2,8 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readTallies } from '../../../node/tally/tally-reader.ts';
 import { auditDay } from '../../../protocol/audit/day.ts';
-import { temporaryDirectory } from '../intake/intake-room.ts';
-import { countedDraft, TallyRoom } from './tally-room.ts';
+import { temporaryDirectory } from '../intake/intake-fixture.ts';
+import { countedDraft, TallyFixture } from './tally-fixture.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 10, 1, 12);
@@ -11,23 +11,23 @@ const DAYS = 10;
 
 const directory = await temporaryDirectory();
 let clock = START;
-const room = await TallyRoom.open(directory.path, { now: () => clock });
+const fixture = await TallyFixture.open(directory.path, { now: () => clock });
 const ids: string[] = [];
 for (let day = 0; day < DAYS; day++) {
   clock = START + day * DAY_MS;
-  for (const source of ['a', 'b']) ids.push((await room.intake.submit(countedDraft(source))).record.id);
-  await room.intake.submit(countedDraft('a', { eventType: 'TECH_DOC' }));
+  for (const source of ['a', 'b']) ids.push((await fixture.intake.submit(countedDraft(source))).record.id);
+  await fixture.intake.submit(countedDraft('a', { eventType: 'TECH_DOC' }));
 }
-await room.counters.flush();
+await fixture.counters.flush();
 const range = { account: 'acme', sources: null, from: auditDay('2026-11-01'), to: auditDay('2026-11-30') };
 
 test.after(async () => {
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 
 test('counts of days are joined, with the first ids and the last', async () => {
-  const { tallies, truncated, through } = await readTallies(room.store, range);
+  const { tallies, truncated, through } = await readTallies(fixture.store, range);
   assert.equal([truncated, through], [false, '2026-11-30']);
   const decisions = tallies.find(({ facet }) => facet.event === 'DECISION');
   assert.is(decisions?.count, 2 * DAYS);
@@ -37,7 +37,7 @@ test('counts of days are joined, with the first ids and the last', async () => {
 
 test('sources are told apart, and several are added up', async () => {
   const count = async (...sources: string[]) => {
-    const { tallies } = await readTallies(room.store, { ...range, sources });
+    const { tallies } = await readTallies(fixture.store, { ...range, sources });
     return tallies.reduce((sum, tally) => sum + tally.count, 0);
   };
   assert.is(await count('a'), 2 * DAYS);
@@ -48,15 +48,15 @@ test('sources are told apart, and several are added up', async () => {
 });
 
 test('a range with too many rows ends with its last whole day, and says so', async () => {
-  const cut = await readTallies(room.store, range, 7);
+  const cut = await readTallies(fixture.store, range, 7);
   assert.equal([cut.truncated, cut.through], [true, '2026-11-03']);
   assert.is(
     cut.tallies.reduce((sum, { count }) => sum + count, 0),
     9,
   );
-  const nothing = await readTallies(room.store, range, 1);
+  const nothing = await readTallies(fixture.store, range, 1);
   assert.equal([nothing.truncated, nothing.through, nothing.tallies.length], [true, null, 0]);
-  const several = await readTallies(room.store, { ...range, sources: ['b', 'a'] }, 12);
+  const several = await readTallies(fixture.store, { ...range, sources: ['b', 'a'] }, 12);
   assert.equal([several.truncated, several.through], [true, null]);
 });
 

@@ -59,8 +59,8 @@ function isSafe({ members }: Plan): boolean {
   return members.filter(isFooled).length < Math.floor(members.length / 2) + 1;
 }
 
-class Federation {
-  readonly members: readonly Member[];
+class SimulatedFederation {
+  readonly members: readonly SimulatedMember[];
   readonly stories: readonly (readonly MirrorMessage[])[];
   readonly forks: readonly number[];
   shown = 0;
@@ -70,7 +70,7 @@ class Federation {
     this.forks = forks;
     this.stories = forks.map((from, index) => forkOf(TRUTH, from, `story ${index}`, { length: LENGTH + 2 }));
     const ids = members.map((_, index) => nodeId(`n${'abcde'[index]}`));
-    this.members = members.map((member, index) => new Member(this, member, ids[index] ?? nodeId('na'), ids));
+    this.members = members.map((member, index) => new SimulatedMember(this, member, ids[index] ?? nodeId('na'), ids));
   }
 
   /** What somebody of this manner shows of the topic now. */
@@ -111,14 +111,14 @@ class Federation {
   }
 }
 
-class Member {
+class SimulatedMember {
   readonly id: NodeId;
   readonly plan: Plan['members'][number];
   readonly agreement: Agreement;
   readonly delivered: TopicPoint[] = [];
-  readonly #federation: Federation;
+  readonly #federation: SimulatedFederation;
 
-  constructor(federation: Federation, plan: Plan['members'][number], id: NodeId, members: readonly NodeId[]) {
+  constructor(federation: SimulatedFederation, plan: Plan['members'][number], id: NodeId, members: readonly NodeId[]) {
     this.#federation = federation;
     this.plan = plan;
     this.id = id;
@@ -151,7 +151,7 @@ class Member {
   }
 
   /** A member that lies tells anybody any place of any story. */
-  tellTo(other: Member | undefined, turn: number): void {
+  tellTo(other: SimulatedMember | undefined, turn: number): void {
     if (other === undefined || other === this) return;
     const story = this.#federation.stories[turn % STORIES] ?? [];
     const point = this.plan.lies ? pointAt(story, turn % story.length) : this.agreement.agreedBySources();
@@ -165,7 +165,7 @@ class Member {
   }
 }
 
-function requireTrue(federation: Federation): void {
+function requireTrue(federation: SimulatedFederation): void {
   for (const { agreement, delivered } of federation.members) {
     const final = agreement.final();
     assert.equal(final, pointAt(TRUTH, final.sequence), 'what is final is true');
@@ -179,7 +179,7 @@ function requireTrue(federation: Federation): void {
 test('what is final anywhere is true while fewer than a majority can be fooled, whatever comes in whatever order', () => {
   fc.assert(
     fc.property(plans.filter(isSafe), (drawn) => {
-      const federation = new Federation(drawn);
+      const federation = new SimulatedFederation(drawn);
       for (const step of drawn.steps) {
         federation.step(step);
         requireTrue(federation);
@@ -199,7 +199,7 @@ test('once honest sources answer, all that is true becomes final, though others 
         mirrors: [...member.mirrors.filter(({ kind }) => kind === 'lies' || kind === 'wavers'), { kind: 'truth' } as const],
         consensus: { kind: 'truth' } as const,
       }));
-      const federation = new Federation({ ...drawn, members });
+      const federation = new SimulatedFederation({ ...drawn, members });
       for (const step of drawn.steps) federation.step(step);
       federation.shown = LENGTH;
       federation.settle();
@@ -223,7 +223,7 @@ test('once all sources are honest again, everything becomes final at all, also a
     fc.property(plans.filter(isSafe), (drawn) => {
       const able = drawn.members.every(({ mirrors, consensus }) => mirrors.length + (consensus === null ? 0 : 1) >= 2);
       fc.pre(able && drawn.members.every(({ lies }) => !lies));
-      const federation = new Federation(drawn);
+      const federation = new SimulatedFederation(drawn);
       for (const step of drawn.steps) federation.step(step);
       federation.healed = true;
       federation.shown = LENGTH;

@@ -36,7 +36,7 @@ test('what the log has is answered, and what it has not is left out', async () =
   assert.equal(batches.map(({ batch }) => view.decidedBatch(EU, batch)), [log.decisions[index], undefined]);
   assert.is(view.decisionAt(index + 1), undefined, 'nobody asked for it');
   const { federationLog, keys } = node;
-  const alone = new LogKnowledge({ federationLog, checkpointBook: { kept: () => [] }, keys });
+  const alone = new LogKnowledge({ federationLog, checkpointStore: { kept: () => [] }, keys });
   const edge = logViewOf(await alone.ask({ places: [log.size - 1, log.size], sizes: [log.size, log.size + 1], batches: [] }));
   assert.equal([log.size - 1, log.size].map(edge.decisionAt), [log.decisions[log.size - 1], undefined]);
   assert.equal([log.size, log.size + 1].map(edge.rootAt), [log.rootAt(log.size), undefined]);
@@ -62,8 +62,8 @@ test('checkpoints that count are told with who certified their keys', async () =
 test('of a key whose revocation is in force and not known here it is unclear what stands', async () => {
   const directory = new KeyDirectory(nativeSuite, () => node.keys.rosters);
   for (const signed of node.keys.statements().certificates) directory.addCertificate(signed);
-  const { federationLog, checkpointBook } = node;
-  const lacking = await new LogKnowledge({ federationLog, checkpointBook, keys: { directory } }).ask(NOTHING);
+  const { federationLog, checkpointStore } = node;
+  const lacking = await new LogKnowledge({ federationLog, checkpointStore, keys: { directory } }).ask(NOTHING);
   const { unclear, revocations } = await node.knowledge.ask(NOTHING);
   assert.equal([unclear, revocations.length, lacking.revocations], [[], 1, []]);
   const [{ revocation: { keyId } } = { revocation: { keyId: null } }] = revocations;
@@ -73,13 +73,13 @@ test('of a key whose revocation is in force and not known here it is unclear wha
   if (signed === undefined) throw new Error('no checkpoint');
   const checkpoint = { ...checkpointStatement.parse(signed.text), node: nodeId('us'), keyId };
   const ask = (keys: Pick<typeof node.keys, 'directory'>) =>
-    new LogKnowledge({ federationLog, checkpointBook: { kept: () => [{ checkpoint, signed }] }, keys }).ask(NOTHING);
+    new LogKnowledge({ federationLog, checkpointStore: { kept: () => [{ checkpoint, signed }] }, keys }).ask(NOTHING);
   assert.equal((await ask(node.keys)).checkpoints.map((counted) => counted.checkpoint), [checkpoint]);
   assert.equal((await ask({ directory })).checkpoints, [], 'nothing rests on what may have been taken back');
 });
 
 test('it is asked anew what the log says, of each revocation of a key and once another roster is in force', async () => {
-  const { federationLog: own, checkpointBook, keys } = node;
+  const { federationLog: own, checkpointStore, keys } = node;
   const [known] = (await node.knowledge.ask(NOTHING)).revocations;
   if (known === undefined) throw new Error('no revocation');
   const { keyId } = known.revocation;
@@ -95,7 +95,7 @@ test('it is asked anew what the log says, of each revocation of a key and once a
     rootAt: own.rootAt.bind(own),
     rosterText: own.rosterText.bind(own),
   };
-  const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
+  const knowledge = new LogKnowledge({ federationLog, checkpointStore, keys });
   assert.equal([(await knowledge.ask(NOTHING)).rosters.length, (await knowledge.ask(NOTHING)).unclear], [3, []]);
   const other = { ...first, statement: hashText(nativeSuite, 'another revocation') };
   const revoked = { us: { [keyId]: [...of, other] } };
@@ -106,10 +106,10 @@ test('it is asked anew what the log says, of each revocation of a key and once a
 
 test('a log that misses the text of a roster in force says so, and answers nothing', async () => {
   await using damaged = await openNodeLog(ledger, []);
-  const { federationLog, checkpointBook, keys, store } = damaged;
+  const { federationLog, checkpointStore, keys, store } = damaged;
   const second = log.rosters[1]?.text ?? '';
   await store.write([rosterTextTable.del(hashText(nativeSuite, second))]);
-  const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
+  const knowledge = new LogKnowledge({ federationLog, checkpointStore, keys });
   const error: unknown = await knowledge.ask(NOTHING).catch((thrown: unknown) => thrown);
   assert.instance(error, LogDamagedError);
 });

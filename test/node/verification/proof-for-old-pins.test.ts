@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
-import type { RosterSource } from '../../../node/federation/roster-book.ts';
+import type { RosterSource } from '../../../node/federation/current-rosters.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
+import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
 import { readCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { checkpointStands } from '../../../node/log/checkpoint-standing.ts';
 import { logRosters } from '../../../node/log/log-rosters.ts';
@@ -26,20 +26,20 @@ import { proofIn, type SealedBatch } from '../../fixtures/federation-log-batch.t
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { LogStore } from '../log/log-store.ts';
 
-type Knowledge = Pick<KnowingNode, 'book' | 'keys'>;
+type Knowledge = Pick<KnowingNode, 'checkpointStore' | 'keys'>;
 
 /** What one node knows of a federation: its keys, revocations and checkpoints, on a store that can be opened again. */
 class KnowingNode implements AsyncDisposable {
   readonly log: FederationLog;
   readonly #disk: LogStore;
   keys: FederationKeys;
-  book: CheckpointBook;
+  checkpointStore: CheckpointStore;
 
-  private constructor(log: FederationLog, disk: LogStore, { keys, book }: Knowledge) {
+  private constructor(log: FederationLog, disk: LogStore, { keys, checkpointStore }: Knowledge) {
     this.log = log;
     this.#disk = disk;
     this.keys = keys;
-    this.book = book;
+    this.checkpointStore = checkpointStore;
   }
 
   static async open(log: FederationLog): Promise<KnowingNode> {
@@ -48,9 +48,9 @@ class KnowingNode implements AsyncDisposable {
   }
 
   async restart(): Promise<void> {
-    const { keys, book } = await openOn(await this.#disk.reopen(), this.log);
+    const { keys, checkpointStore } = await openOn(await this.#disk.reopen(), this.log);
     this.keys = keys;
-    this.book = book;
+    this.checkpointStore = checkpointStore;
   }
 
   /** Learns all certificates and revocations that there are, and the checkpoints of these members over the log as it is. */
@@ -58,14 +58,14 @@ class KnowingNode implements AsyncDisposable {
     for (const signed of this.log.certificates) await this.keys.learnCertificate(signed);
     for (const { signed } of this.log.revocations) await this.keys.learnRevocation(signed);
     for (const node of nodes) {
-      assert.is(await this.book.learn(readCheckpoint(await this.log.checkpoint(node))), 'counted');
+      assert.is(await this.checkpointStore.learn(readCheckpoint(await this.log.checkpoint(node))), 'counted');
     }
-    await this.book.reconsider();
+    await this.checkpointStore.reconsider();
   }
 
   async bundleOf(sealed: SealedBatch) {
-    const { log, keys, book } = this;
-    const sources: LogSources = { federationLog: viewOf(log), checkpointBook: book, keys };
+    const { log, keys, checkpointStore } = this;
+    const sources: LogSources = { federationLog: viewOf(log), checkpointStore: checkpointStore, keys };
     const proof = proofIn(sealed, 0);
     const decision = decisionText.parse(log.decisions[log.indexOf(sealed) ?? -1] ?? '');
     const { head, body } = proof.record;
@@ -139,11 +139,11 @@ async function openOn(store: Store, log: FederationLog): Promise<Knowledge> {
   const view = viewOf(log);
   const given = RosterChain.open(nativeSuite, { genesis: { statement: text, signatures }, later: [] });
   const keys = await FederationKeys.open(store, view, given);
-  const book = await CheckpointBook.open(store, view, {
+  const checkpointStore = await CheckpointStore.open(store, view, {
     rosters: () => logRosters(stateOf(log), { rosters: log.rosters.map(({ roster }) => roster) }),
     stands: (checkpoint) => checkpointStands(keys, stateOf(log), checkpoint),
   });
-  return { keys, book };
+  return { keys, checkpointStore };
 }
 
 /** The log of the federation, in the form that a node asks its own in. */

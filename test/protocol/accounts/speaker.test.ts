@@ -99,8 +99,8 @@ test('whatever the order of decisions, it is the greatest version among those be
         assert.is(found.speaks, newest?.record.claims.nodes?.includes(US));
       }
       speaking += Number(found.speaks);
-      const turned = standingOf(at(review(US), index), versions.toReversed());
-      assert.equal(turned, found, 'in whatever order they are shown');
+      const reversed = standingOf(at(review(US), index), versions.toReversed());
+      assert.equal(reversed, found, 'in whatever order they are shown');
     }),
   );
   assert.ok(speaking > 0);

@@ -84,9 +84,9 @@ test('neither order nor repetition of linked records matters', () => {
   fc.assert(
     fc.property(anySubject, anyLinked, fc.nat(), (record, linked, turn) => {
       const at = linked.length === 0 ? 0 : turn % linked.length;
-      const turned = [...linked.slice(at), ...linked, ...linked.slice(0, at)].toReversed();
+      const rotated = [...linked.slice(at), ...linked, ...linked.slice(0, at)].toReversed();
       const subject = { record, sigValid: true, speaks: true };
-      assert.equal(shown(evaluate(subject, turned, AT)), shown(evaluate(subject, linked, AT)));
+      assert.equal(shown(evaluate(subject, rotated, AT)), shown(evaluate(subject, linked, AT)));
     }),
     RUNS,
   );

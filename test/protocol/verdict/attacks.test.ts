@@ -124,9 +124,9 @@ test('a thief’s checkpoint far ahead counts no more once the key is revoked, w
     const record = await log.record('eu');
     const stolen = newestKey(log.member('sg'));
     await log.revoke('sg', { reason, compromisedSince: reason === 'rotated' ? null : log.tick() });
-    const thief = await FederationLog.create();
-    for (let i = 0; i < 6; i++) await thief.record('eu');
-    const ahead = await thief.checkpoint('sg', {}, stolen);
+    const forkedLog = await FederationLog.create();
+    for (let i = 0; i < 6; i++) await forkedLog.record('eu');
+    const ahead = await forkedLog.checkpoint('sg', {}, stolen);
     const others = await Promise.all(['us', 'ca', 'eu'].map((node) => log.checkpoint(node)));
     const bundle = await bundleOf(log, record, 0, { checkpoints: [...others, ahead] });
     assert.is(wordOf(log, bundle), 'too-few-checkpoints');

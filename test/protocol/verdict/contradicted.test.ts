@@ -49,8 +49,8 @@ test('no signature is called valid of what the verifier knows better', () => {
 });
 
 test('the same envelope decided by another message is a contradiction', () => {
-  const twin = (log.decisions[1] ?? '').replace('"index":1', '"index":7');
-  assert.is(wordBy(viewOf(log, [], { decidedBatch: () => twin })), 'contradicted');
+  const rival = (log.decisions[1] ?? '').replace('"index":1', '"index":7');
+  assert.is(wordBy(viewOf(log, [], { decidedBatch: () => rival })), 'contradicted');
 });
 
 test('without a decision in the bundle, only another envelope contradicts', () => {

@@ -157,12 +157,12 @@ test('a revocation that was not decided, or by too few, is passed over', async (
 
 test('a revocation that was signed and never decided does not ride on the decision of another of its key', async () => {
   const { log, record } = await afterRevoked(() => ({}));
-  const twin = await FederationLog.create();
+  const otherLog = await FederationLog.create();
   const compromisedSince = timestampOf(log.now - 2 * DAY_MS);
-  const signed = await twin.revoke('eu', { reason: 'compromised', compromisedSince });
+  const signed = await otherLog.revoke('eu', { reason: 'compromised', compromisedSince });
   const bundle = await bundleOf(log, record, 0, { witnesses: ['us', 'ca', 'sg'] });
   const revocations = bundle.revocations.map(({ decision }) => Object.assign({}, signed.signed, { decision }));
-  assert.is(twin.genesis, log.genesis);
+  assert.is(otherLog.genesis, log.genesis);
   assert.is(wordOf(log, { ...bundle, revocations }), 'verified');
 });
 

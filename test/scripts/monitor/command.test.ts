@@ -80,7 +80,7 @@ test('nodes and a mirror that fail do not end it; it ends with 0 when it is told
   ]) {
     assert.match(metrics, line);
   }
-  assert.match(metrics, /meridian_monitor_round_timestamp_seconds 1\d{9}/);
+  assert.match(metrics, /meridian_monitor_last_poll_timestamp_seconds 1\d{9}/);
   world.changes.clear();
   await told(running, '"kind":"cleared","code":"node-failing"');
   await told(running, '"kind":"cleared","code":"mirror-failing"');

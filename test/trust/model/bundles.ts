@@ -4,17 +4,17 @@ import { parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { type Bundle, BUNDLE_FORMAT, type DecisionProof } from '../../../protocol/verdict/bundle.ts';
 import type { LogView } from '../../../protocol/verdict/known.ts';
 import { envelopeHash, proofIn, type SealedBatch } from '../../fixtures/federation-log-batch.ts';
-import type { Member } from './member.ts';
+import type { ModelMember } from './member.ts';
 import type { Setting } from './setting.ts';
 
 /** The bundle of a batch's record, as far as a member's own log and checkpoints go. Null where it has no decision of it. */
-export async function bundleBy(setting: Setting, member: Member, sealed: SealedBatch): Promise<Bundle | null> {
+export async function bundleBy(setting: Setting, member: ModelMember, sealed: SealedBatch): Promise<Bundle | null> {
   const decision = await member.log.decisionOf(sealed.node, sealed.batch);
   if (decision === undefined) return null;
   const named = parseLedgerMessage(decision.message);
   if (named.type !== 'batch' || named.envelope !== envelopeHash(sealed)) return null;
-  const checkpoints = member.book.shown();
-  const sizes = [...new Set(member.book.all().map(({ checkpoint }) => checkpoint.size))];
+  const checkpoints = member.checkpointStore.shown();
+  const sizes = [...new Set(member.checkpointStore.all().map(({ checkpoint }) => checkpoint.size))];
   const rosters: Bundle['rosters'] = [];
   for (const { hash, index } of member.log.state.rosters) {
     const text = await member.log.rosterText(hash);
@@ -32,7 +32,7 @@ export async function bundleBy(setting: Setting, member: Member, sealed: SealedB
   };
 }
 
-async function proofOf(member: Member, index: number, sizes: readonly number[]): Promise<DecisionProof> {
+async function proofOf(member: ModelMember, index: number, sizes: readonly number[]): Promise<DecisionProof> {
   const text = await member.log.entry(index);
   if (text === undefined) throw new Error('a decision in the log has a text');
   const paths: DecisionProof['paths'] = [];
@@ -44,8 +44,8 @@ async function proofOf(member: Member, index: number, sizes: readonly number[]):
 }
 
 /** What a member knows by its own log. */
-export async function viewOf(setting: Setting, member: Member): Promise<LogView> {
-  const { log, book } = member;
+export async function viewOf(setting: Setting, member: ModelMember): Promise<LogView> {
+  const { log, checkpointStore } = member;
   const entries = await log.entries(0, log.size);
   const roots: Sha256Hash[] = [];
   for (let size = 0; size <= log.size; size++) roots.push(await log.rootAt(size));
@@ -64,7 +64,7 @@ export async function viewOf(setting: Setting, member: Member): Promise<LogView>
     decidedBatch: (node, batch) => decided.get(`${node}/${batch}`),
     rosters,
     revocations: [],
-    checkpoints: book.all().map(({ checkpoint }) => ({
+    checkpoints: checkpointStore.all().map(({ checkpoint }) => ({
       checkpoint,
       identityKey: setting.makerOf(checkpoint.node).member.identityKey,
     })),

@@ -15,15 +15,15 @@ import { proofIn, sealDrafts, type SealedBatch } from '../../fixtures/federation
 import { newestKey } from '../../fixtures/federation-log-member.ts';
 import { keyedSuite } from '../../fixtures/keyed-suite.ts';
 import { NETWORK, TOPIC } from './ledger.ts';
-import type { Member } from './member.ts';
+import type { ModelMember } from './member.ts';
 import type { Setting } from './setting.ts';
 
 /** What a member does that keeps no rule. It holds its own keys and accounts, and nobody else's. */
 export class Liar {
   readonly #setting: Setting;
-  readonly #member: Member;
+  readonly #member: ModelMember;
 
-  constructor(setting: Setting, member: Member) {
+  constructor(setting: Setting, member: ModelMember) {
     this.#setting = setting;
     this.#member = member;
   }
@@ -91,7 +91,7 @@ export class Liar {
    * checkpoint of its own over that, and all true checkpoints beside it.
    */
   async makeUp(sealed: SealedBatch, isAtEnd: boolean): Promise<Bundle> {
-    const { log, book } = this.#member;
+    const { log, checkpointStore } = this.#member;
     const { truth, federation, certificates, genesisText } = this.#setting;
     const entries = [...(await log.entries(0, log.size))];
     const index = isAtEnd ? log.size : Math.max(0, log.size - 1);
@@ -114,12 +114,12 @@ export class Liar {
     const path = inclusionPath(keyedSuite, leaves, index).map(writeSha256);
     const vouched = { [sealed.node]: sealed.batch };
     const own = await this.#sign(leaves.length, writeSha256(merkleRoot(keyedSuite, leaves)), vouched);
-    const sizes = new Set([leaves.length, ...book.all().map(({ checkpoint }) => checkpoint.size)]);
+    const sizes = new Set([leaves.length, ...checkpointStore.all().map(({ checkpoint }) => checkpoint.size)]);
     return {
       format: BUNDLE_FORMAT,
       ...proofIn(sealed, 0),
       decision: { text, paths: [...sizes].map((size) => ({ size, path })) },
-      checkpoints: [own, ...book.shown()],
+      checkpoints: [own, ...checkpointStore.shown()],
       keys: [...certificates],
       revocations: [],
       rosters: [{ text: genesisText, decision: null }],

@@ -1,4 +1,4 @@
-import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
+import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
 import { FederationLog, type LoggedDecision } from '../../../node/log/federation-log.ts';
 import { nextCheckpoint } from '../../../node/log/next-checkpoint.ts';
 import { RosterLackingError, takeFinal } from '../../../node/log/take-final.ts';
@@ -46,11 +46,11 @@ export function copyDisk({ rows, batches, chains }: Written): Written {
 export type Fate = 'lost' | 'silent' | 'receipt';
 
 /** A member that runs: its disk, and what it forgets in a crash. It acts by the node's own rules, when it is told to. */
-export class Member {
+export class ModelMember {
   readonly node: NodeId;
   readonly disk: Written;
   readonly log: FederationLog;
-  readonly book: CheckpointBook;
+  readonly checkpointStore: CheckpointStore;
   readonly agreement: Agreement;
   readonly mirrors: readonly Mirror[];
   readonly #setting: Setting;
@@ -66,11 +66,11 @@ export class Member {
   /** Whether it tells others nothing. */
   isSilent = false;
 
-  private constructor(setting: Setting, derivations: Derivations, node: NodeId, parts: Pick<Member, 'book' | 'disk' | 'log' | 'mirrors'>, roster: Roster) {
+  private constructor(setting: Setting, derivations: Derivations, node: NodeId, parts: Pick<ModelMember, 'checkpointStore' | 'disk' | 'log' | 'mirrors'>, roster: Roster) {
     this.node = node;
     this.disk = parts.disk;
     this.log = parts.log;
-    this.book = parts.book;
+    this.checkpointStore = parts.checkpointStore;
     this.mirrors = parts.mirrors;
     this.#setting = setting;
     this.#derivations = derivations;
@@ -87,11 +87,11 @@ export class Member {
     });
   }
 
-  static async start(setting: Setting, derivations: Derivations, node: NodeId, disk: Written, mirrors: readonly Mirror[]): Promise<Member> {
+  static async start(setting: Setting, derivations: Derivations, node: NodeId, disk: Written, mirrors: readonly Mirror[]): Promise<ModelMember> {
     const log = await FederationLog.open(disk.rows, setting.genesisText);
-    const book = await CheckpointBook.open(disk.rows, log);
+    const checkpointStore = await CheckpointStore.open(disk.rows, log);
     const roster = rosterStatement.parse((await log.rosterText(rosterInForce(log.state))) ?? '');
-    return new Member(setting, derivations, node, { log, book, disk, mirrors }, roster);
+    return new ModelMember(setting, derivations, node, { log, checkpointStore, disk, mirrors }, roster);
   }
 
   /** The roster in force, as far as it has read. */
@@ -153,7 +153,7 @@ export class Member {
         return this.send(from, {
           kind: 'answer',
           batches: [...this.disk.batches.values()].filter(({ node }) => node === from),
-          checkpoints: this.book.of(from).map(({ signed }) => signed),
+          checkpoints: this.checkpointStore.of(from).map(({ signed }) => signed),
         });
       case 'answer':
         for (const sealed of said.batches) this.disk.batches.set(envelopeHash(sealed), sealed);
@@ -179,7 +179,7 @@ export class Member {
     const inForce = await Promise.all(this.log.state.rosters.map(({ hash }) => this.log.rosterText(hash)));
     this.tellAll({ kind: 'rosters', texts: [...this.#texts.values(), ...inForce.flatMap((text) => text ?? [])] });
     await this.#sign();
-    const own = this.book.newest(this.node);
+    const own = this.checkpointStore.newest(this.node);
     if (own !== undefined) this.tellAll({ kind: 'checkpoint', signed: own.signed });
   }
 
@@ -291,7 +291,7 @@ export class Member {
 
   async #noteDecided(decided: readonly LoggedDecision[]): Promise<void> {
     if (decided.length === 0) return;
-    await this.book.reconsider();
+    await this.checkpointStore.reconsider();
     if (decided.some(({ named }) => named.type === 'roster')) {
       this.#roster = rosterStatement.parse((await this.log.rosterText(rosterInForce(this.log.state))) ?? '');
       this.agreement.setMembers(this.#roster.members.map(({ node }) => node));
@@ -318,7 +318,7 @@ export class Member {
     const publicKey = this.#setting.publicKey(checkpoint.node, checkpoint.keyId);
     const statement = { statement: signed.text, signature: signed.signature };
     if (publicKey === undefined || !signatureHolds(keyedSuite, checkpointStatement, statement, publicKey)) return;
-    await this.book.learn({ checkpoint, signed });
+    await this.checkpointStore.learn({ checkpoint, signed });
   }
 
   async #sign(): Promise<void> {
@@ -330,11 +330,11 @@ export class Member {
       keyId: signer.keyId,
       tree: this.log,
       vouched: this.vouched(),
-      before: this.book.signedBy(this.node),
+      before: this.checkpointStore.signedBy(this.node),
     });
     if (checkpoint === null) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
-    await this.book.learn({ checkpoint, signed: { text, signature } });
+    await this.checkpointStore.learn({ checkpoint, signed: { text, signature } });
   }
 }
 

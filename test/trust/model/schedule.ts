@@ -14,12 +14,12 @@ import type { World } from './world.ts';
 const STRANGER = entityId('0.0.666');
 
 const HONEST_WORK = ['work', 'work', 'work', 'work', 'work', 'seal', 'seal', 'name', 'read', 'gossip', 'deliver', 'deliver'] as const;
-const WEATHER = ['lose', 'double', 'consensus', 'part', 'join', 'rescue', 'spam', 'mirror', 'captured'] as const;
+const ENVIRONMENT_FAULTS = ['lose', 'double', 'consensus', 'part', 'join', 'rescue', 'spam', 'mirror', 'captured'] as const;
 const FALLS = ['crash', 'start', 'back-up', 'restore'] as const;
 const LIES = ['equivocate', 'garbage', 'false-roster', 'false-point', 'false-checkpoint', 'made-up', 'silence', 'roster'] as const;
 
 /** Kinds of what happens, by schedule. */
-export const ANYTHING = [...HONEST_WORK, ...WEATHER, ...FALLS, ...LIES] as const;
+export const ANYTHING = [...HONEST_WORK, ...ENVIRONMENT_FAULTS, ...FALLS, ...LIES] as const;
 /** Nobody lies, falls or moves the borders of the network. */
 export const ORDINARY = [...HONEST_WORK, 'lose', 'double', 'consensus', 'spam'] as const;
 

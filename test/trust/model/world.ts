@@ -12,7 +12,7 @@ import { keyedSuite } from '../../fixtures/keyed-suite.ts';
 import { bundleBy, viewOf } from './bundles.ts';
 import { Derivations } from './derivations.ts';
 import { Mirror } from './ledger.ts';
-import { copyDisk, emptyDisk, Member, rosterHash, type Written } from './member.ts';
+import { copyDisk, emptyDisk, ModelMember, rosterHash, type Written } from './member.ts';
 import { makeSetting, type Setting, type Terms } from './setting.ts';
 import { Truth } from './truth.ts';
 
@@ -24,7 +24,7 @@ const HEALING_ROUNDS = 14;
 interface Slot {
   disk: Written;
   backup: Written | null;
-  running: Member | null;
+  running: ModelMember | null;
   isGone: boolean;
   /** What was last looked at of it. */
   seen: string;
@@ -48,7 +48,7 @@ export class World {
   readonly #derivations: Derivations;
   readonly #slots = new Map<NodeId, Slot>();
   readonly #rolledBack = new Set<NodeId>();
-  readonly #views = new WeakMap<Member, { readonly seen: string; readonly view: LogView }>();
+  readonly #views = new WeakMap<ModelMember, { readonly seen: string; readonly view: LogView }>();
 
   private constructor(setting: Setting, truth: Truth, hasLiar: boolean) {
     this.setting = setting;
@@ -77,22 +77,22 @@ export class World {
   }
 
   /** The member, where it runs. */
-  member(node: NodeId): Member | null {
+  member(node: NodeId): ModelMember | null {
     return this.#slot(node).running;
   }
 
-  running(): readonly Member[] {
+  running(): readonly ModelMember[] {
     return this.nodes.flatMap((node) => this.member(node) ?? []);
   }
 
-  honest(): readonly Member[] {
+  honest(): readonly ModelMember[] {
     return this.running().filter(({ node }) => node !== this.liar);
   }
 
   async start(node: NodeId): Promise<void> {
     const slot = this.#slot(node);
     if (slot.running !== null || slot.isGone) return;
-    slot.running = await Member.start(this.setting, this.#derivations, node, slot.disk, this.#mirrorsOf(node));
+    slot.running = await ModelMember.start(this.setting, this.#derivations, node, slot.disk, this.#mirrorsOf(node));
   }
 
   /** What it had not written is lost. */
@@ -193,14 +193,14 @@ export class World {
   #isSettled(): boolean {
     const { size } = this.truth;
     const members = this.honest().filter(({ isMember }) => isMember);
-    const isWhole = ({ log, book }: Member): boolean =>
+    const isWhole = ({ log, checkpointStore }: ModelMember): boolean =>
       log.state.sequence === this.setting.truth.length &&
-      members.every(({ node }) => size === 0 || book.newest(node)?.checkpoint.size === size);
+      members.every(({ node }) => size === 0 || checkpointStore.newest(node)?.checkpoint.size === size);
     return members.every(isWhole) && this.#owed().every((sealed) => this.verified.has(envelopeHash(sealed)));
   }
 
   /** A roster of these members with that quorum, to follow what a member has in force. Its operators sign it. */
-  nextRoster(by: Member, members: readonly NodeId[], quorum: number): string {
+  nextRoster(by: ModelMember, members: readonly NodeId[], quorum: number): string {
     const roster: Roster = {
       ...this.setting.genesis,
       version: by.log.state.rosters.length + 1,
@@ -226,20 +226,20 @@ export class World {
       slot.seen = seen;
       assert.ok(log.size <= this.truth.size, `${member.node} has decided more than the ledger`);
       assert.is(await log.rootAt(log.size), this.truth.rootAt(log.size), `the log of ${member.node} is another one`);
-      this.#checkBook(member);
+      this.#checkStore(member);
       await this.#checkVerdicts(member);
     }
   }
 
   /** The verdict of a member, by its own log, or of somebody who knows the genesis alone. */
-  async verdict(bundle: Bundle, by: Member | null): Promise<Verdict> {
+  async verdict(bundle: Bundle, by: ModelMember | null): Promise<Verdict> {
     const { setting } = this;
     const known = by === null ? { pin: setting.federation } : { log: await this.#viewOf(by) };
     return verifyBundle(keyedSuite, bundle, known);
   }
 
   /** Nobody calls a bundle verified whose envelope the true ledger has not decided, or that too few have derived. */
-  async judge(sealed: SealedBatch, bundle: Bundle, by: Member | null): Promise<boolean> {
+  async judge(sealed: SealedBatch, bundle: Bundle, by: ModelMember | null): Promise<boolean> {
     const { facts, verified, restsOn } = await this.verdict(bundle, by);
     const envelope = envelopeHash(sealed);
     const isDecided = this.truth.decided(sealed.node, sealed.batch) === envelope;
@@ -256,7 +256,7 @@ export class World {
   }
 
   /** Made once for as long as its log and checkpoints stay as they are. */
-  async #viewOf(member: Member): Promise<LogView> {
+  async #viewOf(member: ModelMember): Promise<LogView> {
     const seen = seenBy(member);
     const known = this.#views.get(member);
     if (known?.seen === seen) return known.view;
@@ -281,22 +281,22 @@ export class World {
     return most;
   }
 
-  #checkFinal({ node }: Member, { sequence, runningHash }: { readonly sequence: number; readonly runningHash: string }): void {
+  #checkFinal({ node }: ModelMember, { sequence, runningHash }: { readonly sequence: number; readonly runningHash: string }): void {
     const { truth } = this.setting;
     assert.ok(sequence <= truth.length, `${node} takes more for final than the ledger has`);
     assert.is(runningHash, truth.pointAt(sequence).runningHash, `${node} takes another ledger for final`);
   }
 
-  #checkBook({ node, book }: Member): void {
-    for (const { checkpoint } of book.all().flatMap((known) => book.of(known.checkpoint.node))) {
+  #checkStore({ node, checkpointStore }: ModelMember): void {
+    for (const { checkpoint } of checkpointStore.all().flatMap((known) => checkpointStore.of(known.checkpoint.node))) {
       assert.is(checkpoint.root, this.truth.rootAt(checkpoint.size), `${node} counts a false checkpoint`);
     }
-    for (const { checkpoint } of book.contradicted) {
+    for (const { checkpoint } of checkpointStore.contradicted) {
       assert.is(checkpoint.node, this.liar, `${node} takes a true checkpoint for a false one`);
     }
   }
 
-  async #checkVerdicts(member: Member): Promise<void> {
+  async #checkVerdicts(member: ModelMember): Promise<void> {
     for (const [of, { state }] of member.disk.chains) this.#everDerived(member.node, of, state.batch);
     for (const sealed of member.disk.batches.values()) {
       if (this.verified.has(envelopeHash(sealed))) continue;
@@ -319,6 +319,6 @@ export class World {
 }
 
 /** Text that differs where a member's log or the checkpoints that it counts do. */
-function seenBy({ log, book }: Member): string {
-  return [log.state.sequence, ...book.all().map(({ signed }) => signed.signature.slice(0, 44))].join(' ');
+function seenBy({ log, checkpointStore }: ModelMember): string {
+  return [log.state.sequence, ...checkpointStore.all().map(({ signed }) => signed.signature.slice(0, 44))].join(' ');
 }

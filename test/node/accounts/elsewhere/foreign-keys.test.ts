@@ -6,19 +6,19 @@ import { KnownKeys } from '../../../../node/accounts/known-keys.ts';
 import type { StatedKey } from '../../../../protocol/accounts/statement.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { until } from '../../../fixtures/until.ts';
-import { ADA, ElsewhereRoom, EU, keyId, statedKey, statement, textOf, US } from './elsewhere-room.ts';
+import { ADA, ElsewhereFixture, EU, keyId, statedKey, statement, textOf, US } from './elsewhere-fixture.ts';
 
 const test = suite('keys of accounts of other nodes');
 
 const NOW = Date.UTC(2026, 10, 25);
 const at = (ms: number) => timestampOf(NOW + ms);
 
-function knownKeys(room: ElsewhereRoom, now: () => number = () => NOW): KnownKeys {
+function knownKeys(room: ElsewhereFixture, now: () => number = () => NOW): KnownKeys {
   return new KnownKeys(room.store, now, () => assert.unreachable('no use of them is noted here'), room.foreign);
 }
 
 /** Refusals that this node makes, each a record of its own. */
-function refusals(room: ElsewhereRoom): KeyRefusals {
+function refusals(room: ElsewhereFixture): KeyRefusals {
   return new KeyRefusals({
     store: room.store,
     foreign: room.foreign,
@@ -45,8 +45,8 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 /** A room where these keys are in force. */
-async function withKeys(...keys: readonly StatedKey[]): Promise<ElsewhereRoom> {
-  const room = await ElsewhereRoom.open();
+async function withKeys(...keys: readonly StatedKey[]): Promise<ElsewhereFixture> {
+  const room = await ElsewhereFixture.open();
   await room.take(statement(1, keys, { nodes: [EU, US] }));
   await until('the statement', async () => (await room.held()).length === 1);
   return room;

@@ -11,7 +11,7 @@ import { LimitError } from '../../../../node/limits/limit-error.ts';
 import { MailError } from '../../../../node/mail/mail-error.ts';
 import type { Mail } from '../../../../node/mail/mailer.ts';
 import { until } from '../../../fixtures/until.ts';
-import { AccountRoom, refusal, refused } from '../account-room.ts';
+import { AccountFixture, refusal, refused } from '../account-fixture.ts';
 
 const ADA = 'ada@example.org';
 const FROM = '192.0.2.1';
@@ -20,30 +20,30 @@ const log = pino({ level: 'silent' });
 const ANSWERED = Promise.resolve();
 
 /** Lost keys of an account `acc_eu_ada` with one key, and the mails that were sent. */
-class LostKeyRoom implements AsyncDisposable {
+class LostKeyFixture implements AsyncDisposable {
   readonly mails: Mail[] = [];
   lostKeys: LostKeys;
   onMail: () => Promise<void> = async () => {};
-  readonly room: AccountRoom;
+  readonly fixture: AccountFixture;
 
-  private constructor(room: AccountRoom) {
-    this.room = room;
+  private constructor(fixture: AccountFixture) {
+    this.fixture = fixture;
     this.lostKeys = this.#open();
   }
 
-  static async open(): Promise<LostKeyRoom> {
-    const room = await AccountRoom.open();
-    await room.accounts.create({ id: 'acc_eu_ada', tier: 'standard', email: ADA });
-    return new LostKeyRoom(room);
+  static async open(): Promise<LostKeyFixture> {
+    const fixture = await AccountFixture.open();
+    await fixture.accounts.create({ id: 'acc_eu_ada', tier: 'standard', email: ADA });
+    return new LostKeyFixture(fixture);
   }
 
   get keys() {
-    return this.room.accounts.keys;
+    return this.fixture.accounts.keys;
   }
 
   async restart(): Promise<void> {
     await this.lostKeys[Symbol.asyncDispose]();
-    await this.room.reopen();
+    await this.fixture.reopen();
     this.lostKeys = this.#open();
   }
 
@@ -58,22 +58,22 @@ class LostKeyRoom implements AsyncDisposable {
   }
 
   async links(): Promise<string[]> {
-    return (await this.room.rows()).filter((row) => row.startsWith('lost-key/'));
+    return (await this.fixture.rows()).filter((row) => row.startsWith('lost-key/'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.lostKeys[Symbol.asyncDispose]();
-    await this.room[Symbol.asyncDispose]();
+    await this.fixture[Symbol.asyncDispose]();
   }
 
   #open(): LostKeys {
-    const { store, accounts } = this.room;
+    const { store, accounts } = this.fixture;
     const send = async (mail: Mail): Promise<void> => {
       await this.onMail();
       this.mails.push(mail);
     };
-    const limits = new SignUpLimits(() => this.room.now);
-    return new LostKeys({ store, book: accounts.book, keys: accounts.keys, mailer: { send }, limits, nodeUrl: () => NODE_URL, log });
+    const limits = new SignUpLimits(() => this.fixture.now);
+    return new LostKeys({ store, accountStore: accounts.accountStore, keys: accounts.keys, mailer: { send }, limits, nodeUrl: () => NODE_URL, log });
   }
 }
 
@@ -88,31 +88,31 @@ function codeOf(attempt: () => void): string {
 }
 
 test('a link is mailed to the account’s own address; a new key comes once, and the old ones named end with it', async () => {
-  await using lost = await LostKeyRoom.open();
-  const { room, keys } = lost;
+  await using lost = await LostKeyFixture.open();
+  const { fixture, keys } = lost;
   const old = await keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
-  room.now += 1;
+  fixture.now += 1;
   const kept = await keys.create('acc_eu_ada', { preset: 'auditor' }, 'operator');
-  room.events.length = 0;
+  fixture.events.length = 0;
   const token = await lost.token('ADA@EXAMPLE.org');
   assert.equal([lost.mails[0]?.to, lost.mails.length], [ADA, 1]);
   assert.match(lost.mails[0]?.text ?? '', `${NODE_URL}/v1/lost-key/${token}`);
   assert.match(lost.mails[0]?.text ?? '', 'there is nothing to do');
-  const rows = await room.rows();
+  const rows = await fixture.rows();
   for (let look = 0; look < 2; look++) {
     const open = await lost.lostKeys.open(token);
     assert.equal([open.account, open.keys.map(({ id }) => id)], ['acc_eu_ada', [old.key.id, kept.key.id]]);
   }
-  assert.equal(await room.rows(), rows, 'looking changes nothing');
+  assert.equal(await fixture.rows(), rows, 'looking changes nothing');
   const { apiKey, key, revoked } = await lost.lostKeys.replace(token, [old.key.id]);
-  const found = await room.accounts.authenticate(apiKey);
+  const found = await fixture.accounts.authenticate(apiKey);
   assert.equal(typeof found === 'string' ? found : found.caller.key.id, key.id);
   assert.equal([key.preset, key.name, key.expiresAt], ['admin', 'lost-key', null]);
   assert.equal(revoked.map(({ id }) => id), [old.key.id]);
-  assert.is(await room.accounts.authenticate(old.apiKey), 'revoked');
-  assert.is.not(typeof (await room.accounts.authenticate(kept.apiKey)), 'string');
+  assert.is(await fixture.accounts.authenticate(old.apiKey), 'revoked');
+  assert.is.not(typeof (await fixture.accounts.authenticate(kept.apiKey)), 'string');
   assert.equal(
-    room.events.map(({ account, action, subject, by }) => [account, action, subject, by]),
+    fixture.events.map(({ account, action, subject, by }) => [account, action, subject, by]),
     [
       ['acc_eu_ada', 'lost-key.asked', 'acc_eu_ada', 'lost-key'],
       ['acc_eu_ada', 'key.revoked', old.key.id, 'lost-key'],
@@ -125,8 +125,8 @@ test('a link is mailed to the account’s own address; a new key comes once, and
 });
 
 test('before the answer is sent nothing is looked up, written or mailed; without an account nothing is after it either', async () => {
-  await using lost = await LostKeyRoom.open();
-  const { store } = lost.room;
+  await using lost = await LostKeyFixture.open();
+  const { store } = lost.fixture;
   const [get, write] = [store.get.bind(store), store.write.bind(store)];
   const trace: string[] = [];
   store.get = (key) => {
@@ -154,10 +154,10 @@ test('before the answer is sent nothing is looked up, written or mailed; without
 });
 
 test('a link survives a restart; its token is in no row and no file', async () => {
-  await using lost = await LostKeyRoom.open();
+  await using lost = await LostKeyFixture.open();
   const token = await lost.token();
   await lost.restart();
-  const bytes = await lost.room.bytes();
+  const bytes = await lost.fixture.bytes();
   assert.not.ok(bytes.includes(token));
   assert.ok(bytes.includes(tokenDigest(token)));
   assert.match((await lost.lostKeys.replace(token, [])).apiKey, /^mk_/);
@@ -166,11 +166,11 @@ test('a link survives a restart; its token is in no row and no file', async () =
 });
 
 test('a link ends after a quarter of an hour, and its row is removed by the next start', async () => {
-  await using lost = await LostKeyRoom.open();
+  await using lost = await LostKeyFixture.open();
   const token = await lost.token();
-  lost.room.now += LINK_MS - 1;
+  lost.fixture.now += LINK_MS - 1;
   await lost.lostKeys.open(token);
-  lost.room.now += 1;
+  lost.fixture.now += 1;
   assert.is(await refusal(lost.lostKeys.open(token)), 'link-invalid');
   assert.is(await refusal(lost.lostKeys.replace(token, [])), 'link-invalid');
   assert.is((await lost.links()).length, 1);
@@ -180,8 +180,8 @@ test('a link ends after a quarter of an hour, and its row is removed by the next
 });
 
 test('a newer link ends the older ones of the account, and those of others stay', async () => {
-  await using lost = await LostKeyRoom.open();
-  await lost.room.accounts.create({ id: 'acc_eu_bob', tier: 'developer', email: 'bob@example.org' });
+  await using lost = await LostKeyFixture.open();
+  await lost.fixture.accounts.create({ id: 'acc_eu_bob', tier: 'developer', email: 'bob@example.org' });
   const other = await lost.token('bob@example.org');
   const [first, second] = [await lost.token(), await lost.token()];
   assert.is(await refusal(lost.lostKeys.open(first)), 'link-invalid');
@@ -191,15 +191,15 @@ test('a newer link ends the older ones of the account, and those of others stay'
 });
 
 test('ids that are not of the account, or have ended, are refused by name: nothing has changed, and the link still works', async () => {
-  await using lost = await LostKeyRoom.open();
-  const { room, keys } = lost;
-  await room.accounts.create({ id: 'acc_eu_bob', tier: 'developer' });
+  await using lost = await LostKeyFixture.open();
+  const { fixture, keys } = lost;
+  await fixture.accounts.create({ id: 'acc_eu_bob', tier: 'developer' });
   const foreign = await keys.create('acc_eu_bob', { preset: 'ingest' }, 'operator');
   const good = await keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
   const ended = await keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
   await keys.revoke('acc_eu_ada', ended.key.id, 'operator');
   const token = await lost.token();
-  const rows = await room.rows();
+  const rows = await fixture.rows();
   const cases = [
     [foreign.key.id, 'key-not-found'],
     ['key_eu_nothing', 'key-not-found'],
@@ -208,13 +208,13 @@ test('ids that are not of the account, or have ended, are refused by name: nothi
   for (const [id, code] of cases) {
     const error = await refused(lost.lostKeys.replace(token, [good.key.id, id]));
     assert.equal([error.code, error.field], [code, 'revoke'], id);
-    assert.equal(await room.rows(), rows, id);
+    assert.equal(await fixture.rows(), rows, id);
   }
   assert.is((await lost.lostKeys.replace(token, [good.key.id])).revoked.length, 1);
 });
 
 test('one link gives one key, however many ask at once', async () => {
-  await using lost = await LostKeyRoom.open();
+  await using lost = await LostKeyFixture.open();
   const token = await lost.token();
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lost.lostKeys.replace(token, [])));
   assert.is(tries.filter(({ status }) => status === 'fulfilled').length, 1);
@@ -222,12 +222,12 @@ test('one link gives one key, however many ask at once', async () => {
 });
 
 test('the key, the ends of the old ones and that of the link are one write: where it fails, none of them is', async () => {
-  await using lost = await LostKeyRoom.open();
-  const { room } = lost;
+  await using lost = await LostKeyFixture.open();
+  const { fixture } = lost;
   const old = await lost.keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
   const token = await lost.token();
-  const rows = await room.rows();
-  const { store } = room;
+  const rows = await fixture.rows();
+  const { store } = fixture;
   const write = store.write.bind(store);
   const written: number[] = [];
   store.write = async (operations) => {
@@ -239,18 +239,18 @@ test('the key, the ends of the old ones and that of the link are one write: wher
     () => undefined,
   );
   assert.equal(written, [5], 'the link, two rows of the old key, two of the new one');
-  assert.equal(await room.rows(), rows);
+  assert.equal(await fixture.rows(), rows);
   store.write = write;
-  await room.reopen();
+  await fixture.reopen();
   await lost.restart();
   assert.is((await lost.lostKeys.replace(token, [old.key.id])).revoked.length, 1);
 });
 
 test('an account that has all the keys that it may have gets one where one ends', async () => {
-  await using lost = await LostKeyRoom.open();
+  await using lost = await LostKeyFixture.open();
   for (let i = 0; i < MAX_KEYS; i++) await lost.keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
   const [first] = await lost.keys.list('acc_eu_ada');
-  lost.room.now += 1;
+  lost.fixture.now += 1;
   const token = await lost.token();
   assert.is(await refusal(lost.lostKeys.replace(token, [])), 'too-many-keys');
   const { key } = await lost.lostKeys.replace(token, [first?.id ?? '']);
@@ -259,7 +259,7 @@ test('an account that has all the keys that it may have gets one where one ends'
 });
 
 test('a mail that is not taken leaves a link that ends by itself, and the next request brings another', async () => {
-  await using lost = await LostKeyRoom.open();
+  await using lost = await LostKeyFixture.open();
   let tries = 0;
   lost.onMail = async () => {
     if (++tries === 1) throw new MailError('unreachable', 'gone');
@@ -271,10 +271,10 @@ test('a mail that is not taken leaves a link that ends by itself, and the next r
 });
 
 test('a node without mail takes none, and what is no address is not counted', async () => {
-  await using lost = await LostKeyRoom.open();
-  const { store, accounts } = lost.room;
+  await using lost = await LostKeyFixture.open();
+  const { store, accounts } = lost.fixture;
   const limits = new SignUpLimits(() => 0);
-  const options = { store, book: accounts.book, keys: accounts.keys, limits, nodeUrl: () => NODE_URL, log };
+  const options = { store, accountStore: accounts.accountStore, keys: accounts.keys, limits, nodeUrl: () => NODE_URL, log };
   await using mute = new LostKeys({ ...options, mailer: null });
   assert.is(codeOf(() => mute.request(ADA, FROM, ANSWERED)), 'no-mail');
   await using other = new LostKeys({ ...options, mailer: { send: async () => {} } });
@@ -283,18 +283,18 @@ test('a node without mail takes none, and what is no address is not counted', as
 });
 
 test('an address has only so many mails a day, with an account and without, together with sign-ups', async () => {
-  await using lost = await LostKeyRoom.open();
+  await using lost = await LostKeyFixture.open();
   for (const email of [ADA, 'nobody@example.org']) {
     const asked = Array.from({ length: SIGN_UP_ALLOWANCE.mailsPerRecipientAndDay + 1 }, () =>
       codeOf(() => lost.lostKeys.request(email, FROM, ANSWERED)),
     );
     assert.equal([asked.at(-2), asked.at(-1)], ['it was taken', 'rate-limited'], email);
-    lost.room.now += 3_600_000;
+    lost.fixture.now += 3_600_000;
   }
 });
 
 test('what is under way when the node ends is given up, also where an answer is never sent', async () => {
-  const lost = await LostKeyRoom.open();
+  const lost = await LostKeyFixture.open();
   lost.lostKeys.request(ADA, FROM, new Promise(() => {}));
   await lost[Symbol.asyncDispose]();
   assert.equal(lost.mails, []);

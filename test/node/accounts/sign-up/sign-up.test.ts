@@ -8,7 +8,7 @@ import { LimitError } from '../../../../node/limits/limit-error.ts';
 import { createMailer, type Mailer } from '../../../../node/mail/mailer.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
-import { AccountRoom, EU, HOUR_MS, refusal, US } from '../account-room.ts';
+import { AccountFixture, EU, HOUR_MS, refusal, US } from '../account-fixture.ts';
 
 const NODE_URL = 'https://eu.example/verify';
 const KEY_TEXT = /mk_eu_[A-Za-z0-9_-]{49}/;
@@ -33,12 +33,12 @@ interface Setting {
   readonly now?: () => number;
 }
 
-function signUpOf(room: AccountRoom, { isOpen = true, now = () => 0, ...setting }: Setting = {}) {
+function signUpOf(fixture: AccountFixture, { isOpen = true, now = () => 0, ...setting }: Setting = {}) {
   const limits = new SignUpLimits(now);
   const sender = setting.mailer === undefined ? mailer : setting.mailer;
   const signUp = new SignUp({
-    store: room.store,
-    book: room.accounts.book,
+    store: fixture.store,
+    accountStore: fixture.accounts.accountStore,
     mailer: sender,
     limits,
     isOpen,
@@ -65,50 +65,50 @@ async function codeOf(attempt: Promise<void>): Promise<string> {
 }
 
 test('a new address gets an account of the Developer tier, and by mail its key', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   const to = newAddress();
-  await signUpOf(room)(to);
+  await signUpOf(fixture)(to);
   const mail = await sink.waitForMail(to);
   assert.is(mail.subject, 'Your Meridian API key');
   assert.is(mail.headers.get('content-transfer-encoding'), '7bit');
   const [apiKey = ''] = KEY_TEXT.exec(mail.text) ?? [];
   assert.match(mail.text, `${NODE_URL}/v1/tiered-attest`);
-  const found = await room.accounts.authenticate(apiKey);
+  const found = await fixture.accounts.authenticate(apiKey);
   if (typeof found === 'string') throw new Error(found);
   const { account, key } = found.caller;
   assert.match(account.id, /^acc_eu_/);
   assert.equal([account.tier, account.email], ['developer', to]);
   assert.ok(key.scopes.includes('keys:admin'));
   assert.equal(
-    room.events.map(({ action, by }) => `${action} ${by}`),
+    fixture.events.map(({ action, by }) => `${action} ${by}`),
     ['account.created sign-up', 'key.created sign-up'],
   );
-  const bytes = await room.bytes();
+  const bytes = await fixture.bytes();
   assert.not.ok(bytes.includes(apiKey));
 });
 
 test('a key that was never used makes way for a fresh one, of the same account', async () => {
-  await using room = await AccountRoom.open();
-  const signUp = signUpOf(room);
+  await using fixture = await AccountFixture.open();
+  const signUp = signUpOf(fixture);
   const to = newAddress();
   await signUp(to);
   const first = await keyMailed(to);
   await signUp(to.toUpperCase());
   const second = await keyMailed(to);
-  assert.is(await room.accounts.authenticate(first), 'unknown');
-  assert.is.not(typeof (await room.accounts.authenticate(second)), 'string');
-  assert.is((await room.accounts.book.accounts(10)).length, 1);
+  assert.is(await fixture.accounts.authenticate(first), 'unknown');
+  assert.is.not(typeof (await fixture.accounts.authenticate(second)), 'string');
+  assert.is((await fixture.accounts.accountStore.accounts(10)).length, 1);
   assert.equal(
-    room.events.slice(2).map(({ action }) => action),
+    fixture.events.slice(2).map(({ action }) => action),
     ['key.revoked', 'key.created'],
   );
 });
 
 test('payloads are compressed for who signs up so; another sign-up changes that while no key was used, and never later', async () => {
-  await using room = await AccountRoom.open();
-  const signUp = signUpOf(room);
+  await using fixture = await AccountFixture.open();
+  const signUp = signUpOf(fixture);
   const to = newAddress();
-  const setting = async () => (await room.accounts.book.accounts(1))[0]?.compressPayloads ?? false;
+  const setting = async () => (await fixture.accounts.accountStore.accounts(1))[0]?.compressPayloads ?? false;
   let apiKey = '';
   for (const [asked, then] of [[true, true], [undefined, true], [false, false], [true, true]] as const) {
     await signUp(to, '192.0.2.251', asked === undefined ? {} : { compressPayloads: asked });
@@ -116,20 +116,20 @@ test('payloads are compressed for who signs up so; another sign-up changes that 
     assert.is(await setting(), then);
   }
   assert.equal(
-    room.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
+    fixture.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
     ['off sign-up', 'on sign-up'],
   );
-  await room.accounts.authenticate(apiKey);
+  await fixture.accounts.authenticate(apiKey);
   await signUp(to, '192.0.2.252', { compressPayloads: false });
   assert.is(await setting(), true);
 });
 
 test('nodes are named with a new account, and changed while it is unused; its statement is due whenever it names others', async () => {
-  await using room = await AccountRoom.open();
-  const signUp = signUpOf(room);
+  await using fixture = await AccountFixture.open();
+  const signUp = signUpOf(fixture);
   const to = newAddress();
-  const account = async () => (await room.accounts.book.accounts(1))[0];
-  const dueRows = async () => (await room.rows()).filter((row) => row.startsWith('statement-due/')).length;
+  const account = async () => (await fixture.accounts.accountStore.accounts(1))[0];
+  const dueRows = async () => (await fixture.rows()).filter((row) => row.startsWith('statement-due/')).length;
   for (const [asked, then, due] of [
     [undefined, undefined, 0],
     [[US, EU], [EU, US], 1],
@@ -141,7 +141,7 @@ test('nodes are named with a new account, and changed while it is unused; its st
     await keyMailed(to);
     assert.equal([(await account())?.nodes, await dueRows()], [then, due]);
   }
-  const log = room.events.filter(({ action }) => action === 'nodes.changed').map(({ subject, by }) => `${subject} ${by}`);
+  const log = fixture.events.filter(({ action }) => action === 'nodes.changed').map(({ subject, by }) => `${subject} ${by}`);
   assert.equal(log, ['eu,us sign-up', 'eu sign-up']);
   const strange = newAddress();
   for (const nodes of [[US], [EU, nodeId('jp')]]) {
@@ -153,30 +153,30 @@ test('nodes are named with a new account, and changed while it is unused; its st
 });
 
 test('an address whose key is in use is told so: no key is made, none is ended, also right after the first use', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   const to = newAddress();
-  await signUpOf(room)(to);
+  await signUpOf(fixture)(to);
   const apiKey = await keyMailed(to);
-  await room.accounts.authenticate(apiKey);
+  await fixture.accounts.authenticate(apiKey);
   for (const _restart of [false, true]) {
-    const rows = (await room.rows()).length;
-    await signUpOf(room)(to);
+    const rows = (await fixture.rows()).length;
+    await signUpOf(fixture)(to);
     const mail = await sink.waitForMail(to);
     assert.is(mail.subject, 'You already have a Meridian account');
     assert.not.match(mail.text, KEY_TEXT);
     assert.match(mail.text, 'rotate');
-    assert.is((await room.rows()).length, rows);
-    await room.reopen();
-    assert.is.not(typeof (await room.accounts.authenticate(apiKey)), 'string');
+    assert.is((await fixture.rows()).length, rows);
+    await fixture.reopen();
+    assert.is.not(typeof (await fixture.accounts.authenticate(apiKey)), 'string');
   }
 });
 
 test('a first use that is being written just now is a use', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   const to = newAddress();
-  await signUpOf(room)(to);
+  await signUpOf(fixture)(to);
   const apiKey = await keyMailed(to);
-  const { store } = room;
+  const { store } = fixture;
   const [get, write] = [store.get.bind(store), store.write.bind(store)];
   const [hasWritten, mayWrite] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // The sign-up has the row of the key in hand while the use reaches the disk.
@@ -195,43 +195,43 @@ test('a first use that is being written just now is a use', async () => {
     hasWritten.resolve();
   };
   let isReading = false;
-  await room.accounts.authenticate(apiKey);
-  await signUpOf(room)(to);
+  await fixture.accounts.authenticate(apiKey);
+  await signUpOf(fixture)(to);
   assert.not.match((await sink.waitForMail(to)).text, KEY_TEXT);
 });
 
 test('a key that the operator revoked is not given anew', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   const to = newAddress();
-  await signUpOf(room)(to);
+  await signUpOf(fixture)(to);
   await keyMailed(to);
-  const [account] = await room.accounts.book.accounts(1);
-  const [key] = await room.accounts.keys.list(account?.id ?? '');
-  await room.accounts.keys.revoke(account?.id ?? '', key?.id ?? '', 'operator');
-  await signUpOf(room)(to);
+  const [account] = await fixture.accounts.accountStore.accounts(1);
+  const [key] = await fixture.accounts.keys.list(account?.id ?? '');
+  await fixture.accounts.keys.revoke(account?.id ?? '', key?.id ?? '', 'operator');
+  await signUpOf(fixture)(to);
   assert.not.match((await sink.waitForMail(to)).text, KEY_TEXT);
-  assert.is((await room.accounts.keys.list(account?.id ?? '')).length, 1);
+  assert.is((await fixture.accounts.keys.list(account?.id ?? '')).length, 1);
 });
 
 test('a key used or revoked while the mail is under way is not overruled', async () => {
   for (const step of ['use', 'revoke'] as const) {
-    await using room = await AccountRoom.open();
+    await using fixture = await AccountFixture.open();
     const to = newAddress();
-    await signUpOf(room)(to);
+    await signUpOf(fixture)(to);
     const first = await keyMailed(to);
-    const [account] = await room.accounts.book.accounts(1);
+    const [account] = await fixture.accounts.accountStore.accounts(1);
     const id = account?.id ?? '';
     const meanwhile = {
       async send(mail: Parameters<Mailer['send']>[0]) {
-        const [key] = await room.accounts.keys.list(id);
-        if (step === 'use') await room.accounts.authenticate(first);
-        else await room.accounts.keys.revoke(id, key?.id ?? '', 'operator');
+        const [key] = await fixture.accounts.keys.list(id);
+        if (step === 'use') await fixture.accounts.authenticate(first);
+        else await fixture.accounts.keys.revoke(id, key?.id ?? '', 'operator');
         await mailer.send(mail);
       },
     };
-    await signUpOf(room, { mailer: meanwhile })(to);
+    await signUpOf(fixture, { mailer: meanwhile })(to);
     const second = await keyMailed(to);
-    const states = await Promise.all([first, second].map((key) => room.accounts.authenticate(key)));
+    const states = await Promise.all([first, second].map((key) => fixture.accounts.authenticate(key)));
     assert.equal(
       states.map((state) => (typeof state === 'string' ? state : 'active')),
       step === 'use' ? ['active', 'active'] : ['revoked', 'unknown'],
@@ -240,37 +240,37 @@ test('a key used or revoked while the mail is under way is not overruled', async
 });
 
 test('a mail that is not taken leaves nothing behind, for a new address and for a known one', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   const gone = await TestMailSink.start();
   await gone[Symbol.asyncDispose]();
   await using dead = createMailer(gone.config);
   const to = newAddress();
-  assert.is(await codeOf(signUpOf(room, { mailer: dead })(to)), 'not-sent');
-  assert.equal(await room.rows(), []);
-  assert.equal(room.events, []);
-  await signUpOf(room)(to);
+  assert.is(await codeOf(signUpOf(fixture, { mailer: dead })(to)), 'not-sent');
+  assert.equal(await fixture.rows(), []);
+  assert.equal(fixture.events, []);
+  await signUpOf(fixture)(to);
   const apiKey = await keyMailed(to);
-  const rows = await room.rows();
-  assert.is(await codeOf(signUpOf(room, { mailer: dead })(to)), 'not-sent');
-  assert.equal(await room.rows(), rows);
-  assert.is.not(typeof (await room.accounts.authenticate(apiKey)), 'string');
+  const rows = await fixture.rows();
+  assert.is(await codeOf(signUpOf(fixture, { mailer: dead })(to)), 'not-sent');
+  assert.equal(await fixture.rows(), rows);
+  assert.is.not(typeof (await fixture.accounts.authenticate(apiKey)), 'string');
 });
 
 test('many sign-ups of one address at once make one account, and the key of the last mail works', async () => {
-  await using room = await AccountRoom.open();
-  const signUp = signUpOf(room);
+  await using fixture = await AccountFixture.open();
+  const signUp = signUpOf(fixture);
   const to = newAddress();
   await Promise.all(Array.from({ length: SIGN_UP_ALLOWANCE.mailsPerRecipientAndDay }, () => signUp(to)));
   const keys: string[] = [];
   for (let i = 0; i < SIGN_UP_ALLOWANCE.mailsPerRecipientAndDay; i++) keys.push(await keyMailed(to));
-  assert.is((await room.accounts.book.accounts(10)).length, 1);
-  const states = await Promise.all(keys.map((key) => room.accounts.authenticate(key)));
+  assert.is((await fixture.accounts.accountStore.accounts(10)).length, 1);
+  const states = await Promise.all(keys.map((key) => fixture.accounts.authenticate(key)));
   assert.is(states.filter((state) => typeof state !== 'string').length, 1);
 });
 
 test('what is no address is refused before anything is sent or counted', async () => {
-  await using room = await AccountRoom.open();
-  const signUp = signUpOf(room);
+  await using fixture = await AccountFixture.open();
+  const signUp = signUpOf(fixture);
   const bad = [
     '',
     'ada',
@@ -302,9 +302,9 @@ test('what is no address is refused before anything is sent or counted', async (
 });
 
 test('one caller, and one recipient, have only so many mails sent; other callers and recipients are not affected', async () => {
-  await using room = await AccountRoom.open();
+  await using fixture = await AccountFixture.open();
   let now = 0;
-  const signUp = signUpOf(room, { now: () => now });
+  const signUp = signUpOf(fixture, { now: () => now });
   for (let i = 0; i < ADDRESS_ALLOWANCE.signUpsPerHour; i++) await signUp(newAddress(), `2001:db8::${i}`);
   assert.is(await codeOf(signUp(newAddress(), '2001:db8::ffff')), 'rate-limited');
   await signUp(newAddress(), '2001:db8:0:1::1');
@@ -321,10 +321,10 @@ test('one caller, and one recipient, have only so many mails sent; other callers
 });
 
 test('a node without mail, or with sign-up turned off, takes none', async () => {
-  await using room = await AccountRoom.open();
-  assert.is(await codeOf(signUpOf(room, { mailer: null })(newAddress())), 'no-mail');
-  assert.is(await codeOf(signUpOf(room, { isOpen: false })(newAddress())), 'closed');
-  assert.equal(await room.rows(), []);
+  await using fixture = await AccountFixture.open();
+  assert.is(await codeOf(signUpOf(fixture, { mailer: null })(newAddress())), 'no-mail');
+  assert.is(await codeOf(signUpOf(fixture, { isOpen: false })(newAddress())), 'closed');
+  assert.equal(await fixture.rows(), []);
 });
 
 test.run();

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dataFrame } from '../../../../node/federation/transport/frames.ts';
 import { peerIdOfSeed } from '../../../../node/federation/transport/identity.ts';
-import { type HostileNode, hostileNode, sendRpc } from './hostile.ts';
+import { type MaliciousNode, maliciousNode, sendRpc } from './malicious-peer.ts';
 import { DIGEST, memberOf, type Peer, peerOf } from './network.ts';
 import { until } from '../../../fixtures/until.ts';
 
@@ -17,7 +17,7 @@ const PATIENCE = 15_000;
 interface Scene extends AsyncDisposable {
   readonly honest: Peer;
   /** Holds the identity of member `us`. */
-  readonly hostile: HostileNode;
+  readonly hostile: MaliciousNode;
   readonly honestId: string;
   readonly faults: string[];
   readonly address: ReturnType<typeof multiaddr>;
@@ -33,7 +33,7 @@ async function scene(): Promise<Scene> {
     yield await new Promise<Uint8Array>((resolve) => setTimeout(() => resolve(new Uint8Array(1)), 200));
   });
   await honest.transport.start();
-  const hostile = await hostileNode('us');
+  const hostile = await maliciousNode('us');
   for (const topic of TOPICS) hostile.services.pubsub.subscribe(topic);
   const address = multiaddr(honest.transport.addresses()[0] ?? '');
   const dispose = async () => {

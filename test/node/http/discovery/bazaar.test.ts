@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../../proto
 import { paymentRequired } from '../../../../protocol/payments/terms.ts';
 import { fc } from '../../../fixtures/properties.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
-import { factRoute, noteRoute, routeWithAnswer } from './shelf.ts';
+import { factRoute, noteRoute, routeWithAnswer } from './example-routes.ts';
 
 /** What common proxies take of one header. In bytes. */
 const HEADER_BYTES = 8_192;

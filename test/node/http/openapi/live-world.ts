@@ -11,7 +11,7 @@ export interface LiveRequest {
   readonly body: JsonValue | undefined;
 }
 
-interface Rooms {
+interface Fixtures {
   readonly node: NodeClient;
   readonly document: ApiDocument;
   /** Of the caller who makes what examples name; another one of the same account sends the examples. */
@@ -60,7 +60,7 @@ const PATIENCE_SECONDS = 20;
 
 /** What the examples of one call name, made for it: the fixed ids and the times in them are replaced by live ones. */
 export class LiveWorld {
-  readonly #rooms: Rooms;
+  readonly #services: Fixtures;
   readonly #name: string;
   readonly #made = new Map<string, Promise<string>>();
   readonly #answers = new Map<string, Promise<JsonObject>>();
@@ -68,8 +68,8 @@ export class LiveWorld {
   readonly #shift = Date.now() - Date.parse(EXAMPLE_SUBMITTED_AT);
 
   /** `name` sets its sources and agents apart from those of other worlds. */
-  constructor(rooms: Rooms, name: string) {
-    this.#rooms = rooms;
+  constructor(services: Fixtures, name: string) {
+    this.#services = services;
     this.#name = name;
   }
 
@@ -101,7 +101,7 @@ export class LiveWorld {
   }
 
   async #bundle(): Promise<JsonValue> {
-    const { node, makerKey } = this.#rooms;
+    const { node, makerKey } = this.#services;
     const path = `/v1/bundles/${await this.#make('decision')}?disclosure=1&linked=1&partial=1`;
     return requireAccepted(path, await node.get(path, { key: makerKey })).body;
   }
@@ -125,7 +125,7 @@ export class LiveWorld {
   /** `user`: the operation whose example names it. Who registers an agent names one that is not there yet. */
   async #make(name: ExampleName, user?: Operation): Promise<string> {
     if (name === 'source') return this.#source(user);
-    if (name === 'link') return this.#rooms.link?.() ?? EXAMPLE_IDS.link;
+    if (name === 'link') return this.#services.link?.() ?? EXAMPLE_IDS.link;
     const maker = MAKERS[name];
     if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
     if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;
@@ -147,7 +147,7 @@ export class LiveWorld {
   }
 
   async #drive({ operation: id, body = {} }: Maker): Promise<JsonObject> {
-    const { node, document, makerKey, patience = PATIENCE_SECONDS } = this.#rooms;
+    const { node, document, makerKey, patience = PATIENCE_SECONDS } = this.#services;
     const operation = document.operation(id);
     const left = CONTINUES[id] ?? [];
     const example = Object.entries(Object(operation.request?.examples[0]) as JsonObject);

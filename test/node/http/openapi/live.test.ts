@@ -116,14 +116,14 @@ async function every(
 ): Promise<void> {
   const waiting = document.operations.filter(isMeant);
   const faults: string[] = [];
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { method, template } = next;
       const found = await check(next).catch((error: unknown) => [String(error)]);
       faults.push(...found.map((fault) => `${method} ${template}: ${fault}`.slice(0, 600)));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
   assert.equal(faults, []);
 }
 

@@ -116,10 +116,10 @@ test('the same payment gets the same completion, and pays once', async () => {
   const payment = await header();
   const warm = user('Tell me a story about 1 fox', { temperature: 2 });
   const gain = await earned(async () => {
-    const [one, twin] = await Promise.all([show(payment, warm), show(payment, warm)]);
+    const [one, duplicate] = await Promise.all([show(payment, warm), show(payment, warm)]);
     const later = await show(payment, warm);
-    assert.equal([one.status, twin.status, later.status], [200, 200, 200]);
-    assert.equal([twin.text, later.text], [one.text, one.text]);
+    assert.equal([one.status, duplicate.status, later.status], [200, 200, 200]);
+    assert.equal([duplicate.text, later.text], [one.text, one.text]);
     assert.is((await show(payment, user('another'))).status, 409);
   });
   assert.is(gain, price);

@@ -14,7 +14,7 @@ import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { commit } from '../../../../protocol/payload/commitment.ts';
 import { editionOf, listedEntry } from '../../../fixtures/listed-entries.ts';
-import { bodyOf, callOf, PAYER, PaymentRoom, START } from '../../payments/payment-room.ts';
+import { bodyOf, callOf, PAYER, PaymentFixture, START } from '../../payments/payment-fixture.ts';
 
 const ADDRESS = `0x${'5'.repeat(40)}`;
 const NAME = 'Made Up Trading';
@@ -28,7 +28,7 @@ const nobody = (): Promise<never> => Promise.reject(new ChainError('unreachable'
 /** Lists and clock of a node, which change between two attempts. */
 function routes() {
   const world = { areListsThere: true, now: START };
-  const rooms = {
+  const services = {
     verifyUrl: (id: string): string => `https://eu.example/v1/verify/${id}`,
     now: () => world.now,
     searches: {
@@ -40,7 +40,7 @@ function routes() {
     },
   };
   const chain = { account: nobody, firstTransaction: nobody };
-  return { world, screening: screeningRoute(rooms), counterparty: counterpartyRoute({ ...rooms, chain }) };
+  return { world, screening: screeningRoute(services), counterparty: counterpartyRoute({ ...services, chain }) };
 }
 
 /** The work of a route; `begun` is called when it begins. */
@@ -62,20 +62,20 @@ for (const [name, of, query] of [
   ['a check of a counterparty', 'counterparty', ADDRESS],
 ] as const) {
   test(`${name} whose node died after the record is answered as it was found then, whatever changed`, async () => {
-    await using room = await PaymentRoom.open();
+    await using fixture = await PaymentFixture.open();
     const { world, [of]: route } = routes();
-    const plain = await room.answer(callOf({ nonce: 1 }), await workOf(route, () => {}));
+    const plain = await fixture.answer(callOf({ nonce: 1 }), await workOf(route, () => {}));
     const work = await workOf(route, () => {
-      if (world.areListsThere) room.fate = () => 'dies-after';
+      if (world.areListsThere) fixture.fate = () => 'dies-after';
     });
-    assert.type(await room.answer(callOf({ nonce: 2 }), work), 'string');
-    room.fate = () => 'kept';
-    await room.restart();
+    assert.type(await fixture.answer(callOf({ nonce: 2 }), work), 'string');
+    fixture.fate = () => 'kept';
+    await fixture.restart();
     Object.assign(world, { areListsThere: false, now: START + 86_400_000 });
-    const again = bodyOf(await room.answer(callOf({ nonce: 2 }), work));
+    const again = bodyOf(await fixture.answer(callOf({ nonce: 2 }), work));
     assert.equal(found(again), found(bodyOf(plain)));
     assert.is(again.queryHash, commit(nativeSuite, 'meridian/input/1', decodeBase64url(String(again.salt)), query));
-    assert.match(String(await room.answer(callOf({ nonce: 3 }), work)), /eu-consolidated \(too-old\)/);
+    assert.match(String(await fixture.answer(callOf({ nonce: 3 }), work)), /eu-consolidated \(too-old\)/);
   });
 }
 

@@ -212,10 +212,10 @@ test('additional members over 16 KiB are 413', async () => {
 });
 
 test('data over 256 KiB of canonical UTF-8 is 413, whatever spaces it came with', async () => {
-  const room = 262_144 - '{"t":""}'.length;
-  assert.is((await attest({ data: { t: textOf(room) } })).status, 200);
-  requireProblem(await attest({ data: { t: textOf(room + 1) } }), 'payload-too-large', 'one byte more', 'data');
-  requireProblem(await attest({ data: { t: textOf(room / 2, 'é') + 'a' } }), 'payload-too-large', 'in UTF-8', 'data');
+  const fixture = 262_144 - '{"t":""}'.length;
+  assert.is((await attest({ data: { t: textOf(fixture) } })).status, 200);
+  requireProblem(await attest({ data: { t: textOf(fixture + 1) } }), 'payload-too-large', 'one byte more', 'data');
+  requireProblem(await attest({ data: { t: textOf(fixture / 2, 'é') + 'a' } }), 'payload-too-large', 'in UTF-8', 'data');
   const spacious = `{"sourceId":"s","data":{"n":${++unique},"t":${' '.repeat(500_000)}1}}`;
   assert.is((await node.post('/v1/attest', spacious)).status, 200);
 });

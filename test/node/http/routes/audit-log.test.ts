@@ -10,30 +10,30 @@ import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { type AuditLogAnswer, AuditLogAnswerShape } from '../../../../protocol/api/audit-log.ts';
 import { verifyAuditLog } from '../../../../protocol/audit/walk.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
-import { type AuditRoomOptions, AuditRoom, LATE, NODE, temporaryDirectory, use } from '../../audit-log/audit-room.ts';
+import { type AuditFixtureOptions, AuditFixture, LATE, NODE, temporaryDirectory, use } from '../../audit-log/audit-fixture.ts';
 
 const ENTRIES = 250;
 const compiled = Compile(AuditLogAnswerShape);
 const directory = await temporaryDirectory();
 let clock = LATE;
-const options: AuditRoomOptions = { now: () => (clock += 1000) };
-const room = await AuditRoom.open(directory.path, options);
-for (let i = 0; i < ENTRIES; i++) room.auditLog.note('acme', use(`att_${i}`));
-room.auditLog.note('globex', use('secret'));
-for (let i = 0; i < 60_000; i++) room.auditLog.note('large', use('x'.repeat(128)));
-await room.auditLog.flush();
+const options: AuditFixtureOptions = { now: () => (clock += 1000) };
+const fixture = await AuditFixture.open(directory.path, options);
+for (let i = 0; i < ENTRIES; i++) fixture.auditLog.note('acme', use(`att_${i}`));
+fixture.auditLog.note('globex', use('secret'));
+for (let i = 0; i < 60_000; i++) fixture.auditLog.note('large', use('x'.repeat(128)));
+await fixture.auditLog.flush();
 
 let key: CallerKey = { id: 'key_1', scopes: SCOPES, sources: null };
 let account = 'acme';
 const served = await serveApp(
   openGate(() => ({ account: { id: account, tier: 'standard', createdAt: timestampOf(LATE) }, key })),
-  [auditLogRoute(room.store), auditExportRoute(room.store)],
+  [auditLogRoute(fixture.store), auditExportRoute(fixture.store)],
 );
 const { base } = served;
 
 test.after(async () => {
   await served[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 

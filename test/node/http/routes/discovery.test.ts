@@ -9,7 +9,7 @@ import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import { openGate, serveApp } from '../../../fixtures/served-app.ts';
-import { factRoute, noteRoute } from '../discovery/shelf.ts';
+import { factRoute, noteRoute } from '../discovery/example-routes.ts';
 
 const BASE_URL = 'https://eu.example';
 const PAYEE = '0x1111111111111111111111111111111111111111';

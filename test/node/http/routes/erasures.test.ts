@@ -104,7 +104,7 @@ test('an erasure takes along what would let a payload be found or guessed', asyn
   const id = String(accepted(await node.post('/v1/attest', body)).attestationId);
   const rows = async () => {
     const duplicates = await Array.fromAsync(duplicateTable.under(node.context.store, []));
-    return [await subjectRows(), duplicates.filter(([, twin]) => twin === id).length];
+    return [await subjectRows(), duplicates.filter(([, duplicate]) => duplicate === id).length];
   };
   assert.equal(await rows(), [1, 1]);
   assert.is((await node.post('/v1/attest', body)).status, 409);

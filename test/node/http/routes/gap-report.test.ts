@@ -16,8 +16,8 @@ import { GAP_REPORT_EXAMPLE, type GapReportAnswer, GapReportAnswerShape } from '
 import { catalogue } from '../../../../protocol/frameworks/catalogue.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
-import { temporaryDirectory } from '../../intake/intake-room.ts';
-import { countedDraft, TallyRoom } from '../../tally/tally-room.ts';
+import { temporaryDirectory } from '../../intake/intake-fixture.ts';
+import { countedDraft, TallyFixture } from '../../tally/tally-fixture.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -28,31 +28,31 @@ const compiled = Compile(GapReportAnswerShape);
 
 const directory = await temporaryDirectory();
 let clock = NOW - 400 * DAY_MS;
-const room = await TallyRoom.open(directory.path, { now: () => clock });
-await room.intake.submit(countedDraft('loans', { eventType: 'TECH_DOC' }));
+const fixture = await TallyFixture.open(directory.path, { now: () => clock });
+await fixture.intake.submit(countedDraft('loans', { eventType: 'TECH_DOC' }));
 clock = NOW - 10 * DAY_MS;
-await room.intake.submitAll(Array.from({ length: 5 }, () => countedDraft('loans', bound)));
-await room.intake.submit(countedDraft('loans', { ...bound, environment: 'test' }));
-await room.intake.submit(countedDraft('loans', {}, { kind: 'session_start' }));
-await room.intake.submit(countedDraft('meridian/audit-log', { keyEvent: 'audit-head' }, { kind: 'key_event' }));
+await fixture.intake.submitAll(Array.from({ length: 5 }, () => countedDraft('loans', bound)));
+await fixture.intake.submit(countedDraft('loans', { ...bound, environment: 'test' }));
+await fixture.intake.submit(countedDraft('loans', {}, { kind: 'session_start' }));
+await fixture.intake.submit(countedDraft('meridian/audit-log', { keyEvent: 'audit-head' }, { kind: 'key_event' }));
 clock = NOW;
-const override = await room.intake.submit(
+const override = await fixture.intake.submit(
   countedDraft(
     'fraud',
     { given: OVERRIDE, reviewer: `hmac-sha256:${'0'.repeat(64)}`, reviewOutcome: 'overridden' },
     { kind: 'human_override', links: { original: ORIGINAL } },
   ),
 );
-await room.intake.submit(countedDraft('fraud', { eventType: 'PRICE_CHANGE', environment: 'staging' }));
-await room.intake.submit(countedDraft('fraud', { eventType: 'PRICE_CHANGE' }));
+await fixture.intake.submit(countedDraft('fraud', { eventType: 'PRICE_CHANGE', environment: 'staging' }));
+await fixture.intake.submit(countedDraft('fraud', { eventType: 'PRICE_CHANGE' }));
 const notApplicable = { eventType: 'NOT_APPLICABLE', framework: 'EU_AI_ACT', clause: '73(4)' };
-await room.intake.submit(countedDraft('fraud', notApplicable));
-await room.intake.submit(countedDraft('secret', {}, { account: 'globex' }));
+await fixture.intake.submit(countedDraft('fraud', notApplicable));
+await fixture.intake.submit(countedDraft('secret', {}, { account: 'globex' }));
 
 let key: CallerKey = { id: 'key_1', scopes: SCOPES, sources: null };
 const served = await serveApp(
   openGate(() => ({ account: { id: 'acme', tier: 'standard', createdAt: timestampOf(0) }, key })),
-  [frameworksRoute(), frameworkRoute(), gapReportRoute({ store: room.store, counters: room.counters, now: () => NOW })],
+  [frameworksRoute(), frameworkRoute(), gapReportRoute({ store: fixture.store, counters: fixture.counters, now: () => NOW })],
 );
 const { base } = served;
 
@@ -62,7 +62,7 @@ test.before.each(() => {
 
 test.after(async () => {
   await served[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 

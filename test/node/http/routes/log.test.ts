@@ -33,7 +33,7 @@ const app = await serveApp(
   { free: (_context, _route, answer) => answer(), keyed: () => Promise.reject(new Error('no keyed route')) },
   logRoutes({
     federationLog,
-    checkpointBook: { all: () => counted, newest: (node) => counted.find(({ checkpoint }) => checkpoint.node === node) },
+    checkpointStore: { all: () => counted, newest: (node) => counted.find(({ checkpoint }) => checkpoint.node === node) },
   }),
 );
 test.after(async () => {

@@ -199,11 +199,11 @@ test('a body of 32 MiB is taken, and one byte more is not', async () => {
 test('one idempotency key covers the batch: repeated, at the same time and after a restart, it is answered the same', async () => {
   const source = newSource();
   const decisions: JsonValue[] = [...decisionsOf(source, 300), { sourceId: source }, { sourceId: source, data: {}, extra: 1 }];
-  const [first, ...twins] = await Promise.all(Array.from({ length: 4 }, () => sendKeyed(decisions, 'k1')));
+  const [first, ...duplicates] = await Promise.all(Array.from({ length: 4 }, () => sendKeyed(decisions, 'k1')));
   assert.ok(first);
   const body = accepted(first);
   assert.equal([body.count, body.refused], [301, 1]);
-  for (const twin of twins) assert.equal(twin.body, body);
+  for (const duplicate of duplicates) assert.equal(duplicate.body, body);
   await node.stop();
   await node.start();
   assert.equal((await sendKeyed(decisions, 'k1')).body, body);
@@ -289,8 +289,8 @@ test('decisions of one batch stand in their sessions, which nobody ends meanwhil
   ];
   const decisions = decisionsOf(source, 40, (i) => links[i % links.length] ?? {});
   const end = (sessionId: unknown) => node.post('/v1/session/end', { sourceId: source, sessionId: String(sessionId) });
-  const [answer, twin] = await Promise.all([send(decisions), send(decisions.toReversed())]);
-  assert.equal([accepted(answer).count, accepted(twin).count], [30, 30]);
+  const [answer, duplicate] = await Promise.all([send(decisions), send(decisions.toReversed())]);
+  assert.equal([accepted(answer).count, accepted(duplicate).count], [30, 30]);
   const signed = await readRecord(node.context.store, recordId(idsOf(answer.body)[2] ?? ''));
   assert.is(signed?.record.claims.agentId, 'batch agent');
   assert.is(signed?.record.links.session, String(other.attestationId));

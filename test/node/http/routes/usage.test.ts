@@ -16,13 +16,13 @@ import { RequestLimits } from '../../../../node/limits/request-limits.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
 import { USAGE_EXAMPLE, UsageAnswerShape } from '../../../../protocol/api/usage.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import { temporaryDirectory } from '../../intake/intake-room.ts';
-import { UsageRoom } from '../../limits/usage-room.ts';
+import { temporaryDirectory } from '../../intake/intake-fixture.ts';
+import { UsageFixture } from '../../limits/usage-fixture.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const compiled = Compile(UsageAnswerShape);
 const directory = await temporaryDirectory();
-const room = await UsageRoom.open(directory.path, { now: () => NOON });
+const fixture = await UsageFixture.open(directory.path, { now: () => NOON });
 let steady = 0;
 const rates = new RateLimits(() => steady);
 
@@ -39,7 +39,7 @@ function attest(path: string): Route {
     documentation,
     async answer({ query }, { account }) {
       if (query.has('bad')) throw new Problem('invalid-field', 'bad');
-      await room.record(account.id, 1);
+      await fixture.record(account.id, 1);
       return { body: { success: true } };
     },
   };
@@ -49,19 +49,19 @@ const free: Route = { method: 'GET', path: '/free', access: 'free', documentatio
 const served = await serveApp(
   new ApiGate({
     accounts: { authenticate: async (apiKey) => authenticationOf(apiKey) },
-    limits: new RequestLimits(rates, room.usage),
+    limits: new RequestLimits(rates, fixture.usage),
     addresses: new AddressLimits({ now: () => steady }),
     freeLimits: new FreeLimits(() => steady),
     auditLog: { note: () => {} },
     trustedProxies: new AddressList(['127.0.0.1']),
   }),
-  [usageRoute({ node: nodeId('eu'), rates, usage: room.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
+  [usageRoute({ node: nodeId('eu'), rates, usage: fixture.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
 );
 const { base } = served;
 
 test.after(async () => {
   await served[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
 
@@ -105,7 +105,7 @@ async function usage(key: string): Promise<JsonObject> {
 
 test('the figures of an account: minute, endpoints, day and month', async () => {
   const key = 'developer figures';
-  await room.record('figures', 118);
+  await fixture.record('figures', 118);
   for (let i = 0; i < 3; i++) await ask('POST', '/v1/attest', key);
   await ask('POST', '/v1/tiered-attest?bad', key);
   steady += 46_000;
@@ -127,7 +127,7 @@ test('the figures of an account: minute, endpoints, day and month', async () => 
 });
 
 test('an account without limits sees what it used, and no limit', async () => {
-  await room.record('bench', 2);
+  await fixture.record('bench', 2);
   const { minute, endpoints, day, month } = await usage('unmetered bench');
   assert.equal([minute, endpoints], [null, []]);
   assert.equal(day, {
@@ -150,7 +150,7 @@ test('requests side by side never pass the minute, the endpoint or the day', asy
     200: 60,
     'endpoint-limit-exceeded': 30,
   });
-  await room.record('day', 990);
+  await fixture.record('day', 990);
   assert.equal(await statuses(50, () => ask('POST', '/v1/tiered-attest', 'developer day')), {
     200: 10,
     'daily-cap-exceeded': 40,

@@ -1,0 +1,105 @@
+import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
+import type { StoredPayment, MadeWork, PaymentStore } from './payment-store.ts';
+import { PaymentError } from './payment-error.ts';
+import { isUncertain, type PaymentRow } from './payment-tables.ts';
+import type { SignedAuthorization, SoughtPayment } from './processor.ts';
+import type { Settler, SettlementOutcome } from './settler.ts';
+
+export interface PaymentChargerOptions {
+  readonly paymentStore: PaymentStore;
+  readonly settler: Settler;
+}
+
+/** A payment as its payer has just shown it, and what it pays for. */
+export interface ShownPayment {
+  readonly signed: SignedAuthorization;
+  readonly terms: PaymentRequirements;
+}
+
+/**
+ * Charges, and writes down what came of it. Crash order: that a settlement was begun is on the disk before anyone is asked
+ * for it; what came of it, only once the chain has said so. In between, a crash leaves the payment open. The caller holds
+ * the payment's flight.
+ */
+export class PaymentCharger {
+  readonly #paymentStore: PaymentStore;
+  readonly #settler: Settler;
+
+  constructor({ paymentStore, settler }: PaymentChargerOptions) {
+    this.#paymentStore = paymentStore;
+    this.#settler = settler;
+  }
+
+  /**
+   * Charges a payment that was verified and whose work is done. Resolves to its settled row. Throws `PaymentError` where
+   * it did not come to that, and `StoreError` where nothing was begun.
+   */
+  async charge(payment: StoredPayment, shown: ShownPayment, made: MadeWork): Promise<PaymentRow> {
+    const row = await this.#paymentStore.begin(payment, made);
+    return this.#settle({ key: payment.key, row }, shown, false);
+  }
+
+  /** The same for a payment that was refused before, and whose work is held. */
+  async chargeHeld(payment: StoredPayment, shown: ShownPayment): Promise<PaymentRow> {
+    const row = await this.#paymentStore.beginAgain(payment);
+    return this.#settle({ key: payment.key, row }, shown, false);
+  }
+
+  /** The same for a payment of whose settlement nobody knows: what the chain does not tell is tried again. */
+  async chargeAgain(payment: StoredPayment, shown: ShownPayment): Promise<PaymentRow> {
+    const found = await this.#settler.look(soughtOf(payment));
+    return found.kind === 'unknown' ? this.#settle(payment, shown, true) : this.#conclude(payment, found);
+  }
+
+  /**
+   * What the chain says of an open payment. Resolves to the row after it; undefined where it is over, and forgotten.
+   * Throws `PaymentError`.
+   */
+  async lookUp(payment: StoredPayment): Promise<PaymentRow | undefined> {
+    const found = await this.#settler.look(soughtOf(payment));
+    const isNews = found.kind !== 'unknown' && (found.kind !== 'unpaid' || found.isOver || isUncertain(payment.row));
+    return isNews ? this.#write(payment, found) : payment.row;
+  }
+
+  async #settle(payment: StoredPayment, { signed, terms }: ShownPayment, isAgain: boolean): Promise<PaymentRow> {
+    const { amount, since } = payment.row;
+    return this.#conclude(payment, await this.#settler.settle(signed, { ...terms, amount }, { since, isAgain }));
+  }
+
+  async #conclude(payment: StoredPayment, verdict: SettlementOutcome): Promise<PaymentRow> {
+    const row = await this.#write(payment, verdict);
+    if (verdict.kind === 'paid' && row !== undefined) return row;
+    throw refusalOf(verdict);
+  }
+
+  /** What cannot be written stays open: the chain will say the same again. */
+  async #write(payment: StoredPayment, verdict: SettlementOutcome): Promise<PaymentRow | undefined> {
+    try {
+      switch (verdict.kind) {
+        case 'paid':
+          return await this.#paymentStore.settled(payment, verdict.transaction);
+        case 'unpaid':
+          if (!verdict.isOver) return await this.#paymentStore.unpaid(payment, verdict.reason);
+          await this.#paymentStore.forget(payment);
+          return undefined;
+        case 'burnt':
+          return await this.#paymentStore.burnt(payment, verdict.reason);
+        case 'unknown':
+          return await this.#paymentStore.unknown(payment);
+      }
+    } catch (error) {
+      throw new PaymentError('outcome-unknown', 'not_written', error);
+    }
+  }
+}
+
+function refusalOf(verdict: SettlementOutcome): PaymentError {
+  if (verdict.kind === 'unknown' || verdict.kind === 'paid') return new PaymentError('outcome-unknown');
+  if (verdict.kind === 'unpaid' && verdict.isTemporary) return new PaymentError('unavailable', verdict.reason);
+  return new PaymentError('settlement-failed', verdict.reason);
+}
+
+function soughtOf({ key, row }: StoredPayment): SoughtPayment {
+  const { payTo: to, amount: value, validBefore, since } = row;
+  return { authorization: { from: key.payer, to, value, nonce: key.nonce, validBefore }, since };
+}

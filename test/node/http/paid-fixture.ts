@@ -1,0 +1,197 @@
+import { pino } from 'pino';
+import Type from 'typebox';
+import { AddressList, NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import type { Accounts } from '../../../node/accounts/accounts.ts';
+import type { AuditFacts } from '../../../protocol/audit/entry.ts';
+import { createApp } from '../../../node/http/app.ts';
+import { PaidGate } from '../../../node/http/paid-gate.ts';
+import { Problem } from '../../../node/http/problem.ts';
+import type { Documentation, PaidCall, PaidRoute, PaidWork } from '../../../node/http/route.ts';
+import { type Listener, listen } from '../../../node/http/server.ts';
+import { validator } from '../../../node/http/validation.ts';
+import { encodeHeader } from '../../../protocol/payments/header.ts';
+import { wireAuthorization } from '../../../protocol/payments/payment.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
+import { callOf, type CallOptions, draftFor, PAY_TO, PaymentFixture } from '../payments/payment-fixture.ts';
+
+export const BASE_URL = 'https://eu.example';
+export const TENANT_KEY = 'mk_tenant';
+/** The same tenant's, for an address that is not the tests' own. */
+export const BOUND_KEY = 'mk_bound';
+export const NOTES = '/v1/x402/notes';
+
+const NoteShape = Type.Object({ note: Type.String({ minLength: 1 }) });
+const documentation: Documentation = {
+  summary: 'Sells a note',
+  params: { name: { description: 'Any.', shape: Type.String(), example: 'a' } },
+  answer: { shape: Type.Object({}), example: {} },
+  problems: [],
+};
+
+/** An answer, read to its end. */
+export interface PaidHttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: JsonObject;
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly body?: JsonValue;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Two paid routes over a till whose chain and disk do what they are told. */
+export class PaidFixture implements AsyncDisposable {
+  readonly fixture: PaymentFixture;
+  /** Uses of API keys. */
+  readonly used: AuditFacts[] = [];
+  /** Calls whose work was begun. */
+  readonly worked: PaidCall[] = [];
+  work: PaidWork = noteWork;
+  isFull = false;
+  /** Whether notes are not for sale at present. */
+  isClosed = false;
+  readonly #listener: Listener;
+
+  private constructor(fixture: PaymentFixture, listener: Listener) {
+    this.fixture = fixture;
+    this.#listener = listener;
+  }
+
+  static async open(): Promise<PaidFixture> {
+    const fixture = await PaymentFixture.open();
+    const { promise, resolve } = Promise.withResolvers<PaidFixture>();
+    const gate = new PaidGate({
+      payments: {
+        get isReady() {
+          return fixture.opened.payments.isReady;
+        },
+        admit: (offer) => fixture.opened.payments.admit(offer),
+        isTakenOn: (offer) => fixture.opened.payments.isTakenOn(offer),
+        take: (call, order) => fixture.opened.payments.take(call, order),
+      },
+      paymentLimits: fixture.limits,
+      accounts: tenants,
+      auditLog: { note: (_account, facts) => void promise.then(({ used }) => used.push(facts)) },
+      payTo: PAY_TO,
+      baseUrl: () => BASE_URL,
+      trustedProxies: NO_ADDRESSES,
+      requireStorage() {
+        if (opened.isFull) throw new Problem('storage-full', 'full');
+      },
+    });
+    const app = createApp({
+      gate: { free: (_context, _route, answer) => answer(), keyed: () => Promise.reject(new Error('no keyed route')) },
+      paidGate: gate,
+      routes: routesOf(() => opened),
+      baseUrl: () => BASE_URL,
+      log: pino({ level: 'silent' }),
+      observe: () => undefined,
+    });
+    const http = { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES };
+    const opened: PaidFixture = new PaidFixture(fixture, await listen(app.callback(), http, () => BASE_URL));
+    resolve(opened);
+    return opened;
+  }
+
+  async ask(path: string, { method = 'POST', body, headers = {}, signal }: Ask = {}): Promise<PaidHttpAnswer> {
+    const isText = typeof body === 'string';
+    const response = await fetch(`http://127.0.0.1:${this.#listener.port}${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? null : isText ? body : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+    const text = await response.text();
+    const value: unknown = text === '' ? {} : JSON.parse(text);
+    return { status: response.status, headers: response.headers, body: isJsonObject(value) ? value : {} };
+  }
+
+  /** Buys a note with a payment for exactly what is asked for, unless it says otherwise. */
+  buy(note: string, payment: PaymentOptions = {}, ask: Ask = {}): Promise<PaidHttpAnswer> {
+    const headers = { ...paid(NOTES, payment), ...ask.headers };
+    return this.ask(NOTES, { body: { note }, ...ask, headers });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#listener[Symbol.asyncDispose]();
+    await this.fixture[Symbol.asyncDispose]();
+  }
+}
+
+export interface PaymentOptions extends CallOptions {
+  /** Default: that of the path. */
+  readonly resource?: string | null;
+  readonly change?: (header: JsonObject) => JsonObject;
+}
+
+/** The header that pays for a path. */
+export function paid(path: string, options: PaymentOptions = {}): Record<string, string> {
+  const { payment } = callOf(options);
+  const { resource = BASE_URL + path, change = (header) => header, identifier = null } = options;
+  const header: JsonObject = {
+    x402Version: 2,
+    ...(resource === null ? {} : { resource: { url: resource } }),
+    accepted: { ...payment.accepted },
+    payload: { signature: payment.signature, authorization: { ...wireAuthorization(payment.authorization) } },
+    ...(identifier === null
+      ? {}
+      : { extensions: { 'payment-identifier': { info: { required: false, id: identifier } } } }),
+  };
+  return { 'payment-signature': encodeHeader(change(header)) };
+}
+
+const noteWork: PaidWork = async ({ account, recording }) => {
+  const { id } = await recording.prepareOne({ ...draftFor('note'), account });
+  return { body: { success: true, attestationId: id } };
+};
+
+const tenants: Pick<Accounts, 'authenticate'> = {
+  authenticate: async (text) =>
+    text === TENANT_KEY || text === BOUND_KEY
+      ? {
+          caller: {
+            account: { id: 'acme', tier: 'developer' },
+            key: { id: 'key_1', account: 'acme', scopes: ['attest:write'], sources: null },
+          },
+          addresses: text === BOUND_KEY ? new AddressList(['192.0.2.1']) : null,
+        }
+      : 'unknown',
+};
+
+function routesOf(opened: () => PaidFixture): readonly PaidRoute[] {
+  const validate = validator(NoteShape);
+  const work: PaidWork = (paidCall) => {
+    opened().worked.push(paidCall);
+    return opened().work(paidCall);
+  };
+  return [
+    {
+      method: 'POST',
+      path: NOTES,
+      access: 'paid',
+      service: 'hedera-fact',
+      documentation,
+      requireReady() {
+        if (opened().isClosed) throw new Problem('list-unavailable', 'too old');
+      },
+      prepare(_call, body) {
+        validate(body);
+        return work;
+      },
+    },
+    {
+      method: 'GET',
+      path: `${NOTES}/:name`,
+      access: 'paid',
+      service: 'hedera-fact',
+      documentation,
+      checkPath({ params }) {
+        if (params.name === 'none') throw new Problem('agent-not-found', 'There is none.');
+      },
+      prepare: () => work,
+    },
+  ];
+}
