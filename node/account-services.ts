@@ -66,7 +66,9 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
       record: (events, operations) => auditLog.recordWith(events[0].account, events.map(factsOf), operations),
     }),
   );
-  const statements = opening.use(new StatementPublisher({ ...options, accountStore: accounts.accountStore, record: submit }));
+  const statements = opening.use(
+    new StatementPublisher({ ...options, accountStore: accounts.accountStore, record: submit }),
+  );
   const { store, config, nodeUrl, uncountedPerSecond } = options;
   const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
   const limits = new SignUpLimits();

@@ -84,7 +84,11 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   return { httpPort: http.port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => PaidGate | undefined): Promise<Listener> {
+function listenForAll(
+  context: NodeContext,
+  monitor: HealthMonitor,
+  paid: () => PaidGate | undefined,
+): Promise<Listener> {
   const { config, start, paymentService } = context;
   const options = appOptions(context);
   const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
@@ -97,10 +101,12 @@ function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => 
   const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, uncounted, ...paidGate });
   const scheduler = new RequestScheduler({ accounts: context.accounts, trustedProxies: config.http.trustedProxies });
   const answer = app.callback();
-  const handler: RequestListener = (request, response) => scheduler.schedule(request, () => void answer(request, response));
+  const handler: RequestListener = (request, response) =>
+    scheduler.schedule(request, () => void answer(request, response));
   return listen(handler, config.http, options.baseUrl, {
     onStranger: tellOfFirst(context.log),
-    onRefused: (id) => context.refusals.note({ class: 'connection', holder: { kind: 'address', id }, reason: 'connections' }),
+    onRefused: (id) =>
+      context.refusals.note({ class: 'connection', holder: { kind: 'address', id }, reason: 'connections' }),
   });
 }
 
@@ -123,7 +129,12 @@ function appOptions({ log, metrics, refusals, baseUrl }: NodeContext) {
 function tellOfFirst(log: NodeContext['log']): (address: string) => void {
   let told = false;
   return (address) => {
-    if (!told) log.warn({ address }, 'without TLS_CERT only TRUSTED_PROXIES may connect: closed, and others later without a word');
+    if (!told) {
+      log.warn(
+        { address },
+        'without TLS_CERT only TRUSTED_PROXIES may connect: closed, and others later without a word',
+      );
+    }
     told = true;
   };
 }

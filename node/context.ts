@@ -31,7 +31,12 @@ import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { noteDecided } from './decided.ts';
-import { type ForeignServices, openForeignServices, openStatementFollower, toldLater } from './foreign-account-services.ts';
+import {
+  type ForeignServices,
+  openForeignServices,
+  openStatementFollower,
+  toldLater,
+} from './foreign-account-services.ts';
 import { openInference } from './inference-services.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-services.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
@@ -125,7 +130,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const { now = Date.now, random = Math.random } = overrides;
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
-  const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate, node: config.id, log }));
+  const store = opening.use(
+    await openNodeStore(join(config.home, 'store'), { gate: overrides.gate, node: config.id, log }),
+  );
   await dropTree(store, config.id);
   const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));
@@ -143,9 +150,17 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const confirmations = new Confirmations();
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
-  const storageGuard = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
+  const storageGuard = opening.use(
+    await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }),
+  );
   const { foreign, versions } = openForeignServices({ config, store, federationLog, chains, log });
-  const callers = { node: self, foreign, federationLog, nodeUrl, submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts) };
+  const callers = {
+    node: self,
+    foreign,
+    federationLog,
+    nodeUrl,
+    submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts),
+  };
   const people = opening.use(await openAccountServices({ ...overrides, ...callers, store, now, random, log, config }));
   const governance = await openGovernanceServices({
     ...people,
@@ -202,7 +217,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       decided: decidedBy(() => federationLog),
       transport,
       askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
-      starts: { answer: (node) => starts.answer(node), noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches) },
+      starts: {
+        answer: (node) => starts.answer(node),
+        noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches),
+      },
       isMember: (node) => federationLog.state.members[node] !== undefined,
       leaving: () => leaving.members(),
       isReleased: () => follower.removal?.isReleased === true,
@@ -267,8 +285,17 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
     }),
   );
-  const leaving = new Leaving({ ...services, ...overrides.leaving, federationLog, currentRosters: keys.currentRosters, checkpoints: follower.checkpointStore });
-  const starts = await StartAnswers.open({ store, chains, checkpointStore: follower.checkpointStore }, keys.rosters.nodes);
+  const leaving = new Leaving({
+    ...services,
+    ...overrides.leaving,
+    federationLog,
+    currentRosters: keys.currentRosters,
+    checkpoints: follower.checkpointStore,
+  });
+  const starts = await StartAnswers.open(
+    { store, chains, checkpointStore: follower.checkpointStore },
+    keys.rosters.nodes,
+  );
   const rosterVotes = new RosterVotes({
     self,
     store,
@@ -328,18 +355,27 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       resigning: {
         standing() {
           const { state } = federationLog;
-          return { decided: knownNode(state, self)?.last?.batch ?? 0, isRevoked: (keyId) => isRevoked(state, self, keyId) };
+          return {
+            decided: knownNode(state, self)?.last?.batch ?? 0,
+            isRevoked: (keyId) => isRevoked(state, self, keyId),
+          };
         },
         withdraw: (from) => anchoring.withdraw(from),
         resume: () => anchoring.resume(),
         onSigned(batches) {
-          log.warn({ batches: batches.map(({ envelope }) => envelope.batch) }, 'undecided batches by a revoked key are signed anew');
+          log.warn(
+            { batches: batches.map(({ envelope }) => envelope.batch) },
+            'undecided batches by a revoked key are signed anew',
+          );
           federation.noteSignedAnew(batches);
         },
       },
       onSealed: (batch) => onSealed(batch, metrics, anchoring, federation, log),
       onRefused(refusal) {
-        log.fatal({ err: refusal, code: refusal.code, seq: refusal.seq }, 'the own records make no batch: nothing more is signed');
+        log.fatal(
+          { err: refusal, code: refusal.code, seq: refusal.seq },
+          'the own records make no batch: nothing more is signed',
+        );
         intake.halt();
       },
     }),
@@ -362,7 +398,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
       onCommitted: (group) => {
         metrics.countGroup();
-        sealer.add(group.records.map((record) => record.leaf), Date.parse(group.group.signedAt));
+        sealer.add(
+          group.records.map((record) => record.leaf),
+          Date.parse(group.group.signedAt),
+        );
       },
     }),
   );
@@ -374,7 +413,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     means: overrides.payments ?? openPaymentMeans(config, log),
   });
   opening.use(money.paymentService);
-  const ownKeys = opening.use(openOwnKeys({ ...services, config, own, signing, sealer, anchoring, federation, follower }));
+  const ownKeys = opening.use(
+    openOwnKeys({ ...services, config, own, signing, sealer, anchoring, federation, follower }),
+  );
   const regwatch = await openRegwatchServices({ ...overrides, ...services, intake, config, storageGuard });
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
@@ -396,12 +437,27 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     isUnread: overrides.startsUnread === true,
   });
 
-  const verification = opening.use(openVerificationServices({ ...services, config, transport, anchoring, follower, cipher, refusals }));
+  const verification = opening.use(
+    openVerificationServices({ ...services, config, transport, anchoring, follower, cipher, refusals }),
+  );
   const following = { ...services, ...people, ...verification, self, versions, transport, federation, random };
   const foreignStatements = opening.use(await openStatementFollower(following));
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
-  const ledgerServices = opening.use(openLedgerServices({ ...services, ...governance, ...verification, config, ledger, random }));
-  watchNode(metrics, { ...services, ...people, intake, sealer, transport, federation, follower, vouching, anchoring, storageGuard });
+  const ledgerServices = opening.use(
+    openLedgerServices({ ...services, ...governance, ...verification, config, ledger, random }),
+  );
+  watchNode(metrics, {
+    ...services,
+    ...people,
+    intake,
+    sealer,
+    transport,
+    federation,
+    follower,
+    vouching,
+    anchoring,
+    storageGuard,
+  });
   const opened = opening.move();
   return {
     config,
@@ -447,4 +503,3 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
-

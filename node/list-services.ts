@@ -24,7 +24,13 @@ interface ListServicesOptions {
   readonly log: Logger;
 }
 
-export function openListServices({ config, store, intake, now, log }: ListServicesOptions): ListServices & AsyncDisposable {
+export function openListServices({
+  config,
+  store,
+  intake,
+  now,
+  log,
+}: ListServicesOptions): ListServices & AsyncDisposable {
   const shared = { store, now, log: log.child({ component: 'lists' }) };
   const lists = new ListRegistry({
     ...shared,

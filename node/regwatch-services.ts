@@ -36,6 +36,13 @@ export async function openRegwatchServices(options: RegwatchServicesOptions): Pr
   return {
     regItems,
     regFeed: new RegFeed(store, () => intake.recorded),
-    regSources: new SourceWatch({ store, sources, items: regItems, now, random, log: log.child({ component: 'regwatch' }) }),
+    regSources: new SourceWatch({
+      store,
+      sources,
+      items: regItems,
+      now,
+      random,
+      log: log.child({ component: 'regwatch' }),
+    }),
   };
 }

@@ -84,7 +84,8 @@ export function openVerificationServices(services: VerificationServicesOptions):
       const evidence = await readEvidence(sources, id);
       return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
     },
-    statement: (id, member) => statementFor({ self, store, ownPayload: (record) => ownPayload(record.id, record.seq) }, id, member),
+    statement: (id, member) =>
+      statementFor({ self, store, ownPayload: (record) => ownPayload(record.id, record.seq) }, id, member),
     onUnnamed: (id) => refusals.note({ class: 'member', holder: { kind: 'member', id }, reason: 'unnamed' }),
   });
   // The last look: the record's batch may have arrived while its node was being asked.
@@ -93,14 +94,35 @@ export function openVerificationServices(services: VerificationServicesOptions):
   const payload = async ({ record }: Evidence): Promise<PayloadAnswer> => {
     if (record.node === self) return ownPayload(record.id, record.seq);
     if (record.kind !== 'account') return exchange.askPayload(record.id);
-    return namedBy(record).includes(self) ? ((await heldPayload(store, record)) ?? exchange.askPayload(record.id)) : 'withheld';
+    return namedBy(record).includes(self)
+      ? ((await heldPayload(store, record)) ?? exchange.askPayload(record.id))
+      : 'withheld';
   };
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
   const links = new LinkedReader({ sources: { ...sources, store: new GatheredReads(store) }, log });
   const anchored = view.isAnchored.bind(view);
   const bundles = new BundleJudge();
-  const receipts = new ReceiptsNotKept({ store, trees: sources.trees, federationLog, checkpointStore, keys, knowledge, log });
-  const verifier = new Verifier({ evidence, linked: links, payload, anchored, records, knowledge, now, bundles, receipts, log });
+  const receipts = new ReceiptsNotKept({
+    store,
+    trees: sources.trees,
+    federationLog,
+    checkpointStore,
+    keys,
+    knowledge,
+    log,
+  });
+  const verifier = new Verifier({
+    evidence,
+    linked: links,
+    payload,
+    anchored,
+    records,
+    knowledge,
+    now,
+    bundles,
+    receipts,
+    log,
+  });
   return {
     verifier,
     view,

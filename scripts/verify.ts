@@ -8,7 +8,11 @@ import { plain } from './verify/report.ts';
 const home = process.env.MERIDIAN_HOME || '.meridian';
 
 try {
-  process.exitCode = await verifyCommand(process.argv.slice(2), { out: (line) => console.log(line), home, now: Date.now });
+  process.exitCode = await verifyCommand(process.argv.slice(2), {
+    out: (line) => console.log(line),
+    home,
+    now: Date.now,
+  });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   console.error(error instanceof UsageError ? `${message}\n\n${USAGE}` : plain(message));

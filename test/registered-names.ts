@@ -58,11 +58,13 @@ function nameOf(expression: string): string {
 
 /** What a text of JavaScript says: it has escapes that JSON has not, and may stand between other marks. */
 function textOf(literal: string): string {
-  const known = literal.slice(1, -1).replaceAll(/\\x([0-9a-f]{2})|\\(.)|"/gi, (whole, code?: string, escaped?: string) => {
-    if (code !== undefined) return String.raw`\u00${code}`;
-    if (escaped === undefined) return String.raw`\"`;
-    return /["\\/bfnrtu]/.test(escaped) ? whole : escaped;
-  });
+  const known = literal
+    .slice(1, -1)
+    .replaceAll(/\\x([0-9a-f]{2})|\\(.)|"/gi, (whole, code?: string, escaped?: string) => {
+      if (code !== undefined) return String.raw`\u00${code}`;
+      if (escaped === undefined) return String.raw`\"`;
+      return /["\\/bfnrtu]/.test(escaped) ? whole : escaped;
+    });
   const text: unknown = JSON.parse(`"${known}"`);
   return typeof text === 'string' ? text : '';
 }

@@ -80,7 +80,9 @@ function printTimes(all: readonly FileResult[]): void {
     processorSeconds === null ? [] : [{ name: relative(process.cwd(), path), seconds, processorSeconds }],
   );
   const total = spent.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0);
-  console.log(`\n${total.toFixed(1)} s of processor time in ${spent.length} files; of it and of the clock, dearest first:`);
+  console.log(
+    `\n${total.toFixed(1)} s of processor time in ${spent.length} files; of it and of the clock, dearest first:`,
+  );
   for (const { name, seconds, processorSeconds } of spent.toSorted((a, b) => b.processorSeconds - a.processorSeconds)) {
     console.log(`  ${processorSeconds.toFixed(1)} s  ${seconds.toFixed(1)} s  ${name}`);
   }

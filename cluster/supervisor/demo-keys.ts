@@ -69,7 +69,9 @@ export async function grantDemoKeys(home: string, { nodes }: Plan, keys: DemoKey
 }
 
 async function nodesOf(socket: string, account: string): Promise<readonly NodeId[]> {
-  const answer: unknown = JSON.parse(await operatorRequest(socket, 'GET', `/accounts/${account}/keys`, undefined, STARTING_ANSWER_MS));
+  const answer: unknown = JSON.parse(
+    await operatorRequest(socket, 'GET', `/accounts/${account}/keys`, undefined, STARTING_ANSWER_MS),
+  );
   if (!isAccount.Check(answer)) throw new StartError(`${HOME}: the account ${account} cannot be read`);
   return answer.account.nodes ?? [HOME];
 }

@@ -40,7 +40,9 @@ export function requirePlanned(home: string, plan: Plan, { members }: Roster): v
   if (members.some(({ baseUrl }) => planned.includes(baseUrl))) return;
   const was = members.find(({ node }) => node === plan.nodes[0]?.id)?.baseUrl ?? 'elsewhere';
   const now = plan.nodes[0]?.baseUrl ?? 'elsewhere';
-  throw new StartError(`${home} was made for other ports (${was}, not ${now}); start it with its --port-base, or with --fresh`);
+  throw new StartError(
+    `${home} was made for other ports (${was}, not ${now}); start it with its --port-base, or with --fresh`,
+  );
 }
 
 /** Stores belong to the federation that founded them: no other roster can be made for them. */

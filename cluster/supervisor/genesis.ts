@@ -75,7 +75,11 @@ export async function ensureRoster(home: string, plan: Plan, createTopic: () => 
     roster,
     identities.map(({ signer }) => signer),
   );
-  await replaceDurably(file, `${JSON.stringify(rosterFileValue({ genesis: signed, later: [] }), null, 2)}\n`, ROSTER_MODE);
+  await replaceDurably(
+    file,
+    `${JSON.stringify(rosterFileValue({ genesis: signed, later: [] }), null, 2)}\n`,
+    ROSTER_MODE,
+  );
   return file;
 }
 

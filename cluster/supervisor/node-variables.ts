@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { TOY_LABEL } from '../../node/inference/config.ts';
 import { addressOfKey, type ChainWallets } from '../chain/chain-wallets.ts';
-import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, LEDGER_SECOND_SOURCE_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
+import {
+  BATCH_INTERVAL_SECONDS,
+  LEDGER_READ_INTERVAL_SECONDS,
+  LEDGER_SECOND_SOURCE_SECONDS,
+  type Plan,
+  type PlannedNode,
+} from '../plan.ts';
 
 const FIRST_LEDGER_ACCOUNT = 3;
 /** Room for a batch every second all day: the local ledger's money is free. */

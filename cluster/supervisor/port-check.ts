@@ -15,7 +15,14 @@ export interface WantedPort {
 }
 
 /** Every port that a cluster of the plan listens on. */
-export function wantedPorts({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, chainPort, smtpPort }: Plan): WantedPort[] {
+export function wantedPorts({
+  nodes,
+  ledgerPorts,
+  mirrorGrpcPort,
+  mirrorPort,
+  chainPort,
+  smtpPort,
+}: Plan): WantedPort[] {
   const ledger = [...ledgerPorts, mirrorGrpcPort, mirrorPort].map((port) => ({ port, part: 'ledger' }));
   const ofNodes = nodes.flatMap(({ id, httpPort, peerAddress, metricsPort }) =>
     [httpPort, Number(peerAddress.split('/').at(-1)), metricsPort].map((port) => ({ port, part: id })),

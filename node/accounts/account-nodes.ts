@@ -19,7 +19,11 @@ export function keptNodes(
   if (!nodes.includes(node)) throw new AccountError('nodes-invalid', `lacks ${node}, the home of the account`, 'nodes');
   const strangers = nodes.filter((other) => other !== node && !isMember(other));
   if (strangers.length > 0) {
-    throw new AccountError('nodes-invalid', `names ${strangers.join(', ')}, which is no member of the federation`, 'nodes');
+    throw new AccountError(
+      'nodes-invalid',
+      `names ${strangers.join(', ')}, which is no member of the federation`,
+      'nodes',
+    );
   }
   return nodes.length === 1 ? undefined : nodes;
 }

@@ -5,7 +5,14 @@ import { type Account, accountTable, isAccount, newAccountId, type Tier } from '
 import { AccountStore, type AccountStoreOptions } from './account-store.ts';
 import { AccountError } from './account-error.ts';
 import { AccountNodes, keptNodes, nodesMember } from './account-nodes.ts';
-import { accountCreated, type AccountEvent, compressionChanged, keyEvent, nodesChanged, tierChanged } from './account-event.ts';
+import {
+  accountCreated,
+  type AccountEvent,
+  compressionChanged,
+  keyEvent,
+  nodesChanged,
+  tierChanged,
+} from './account-event.ts';
 import { ADMIN_TERMS, freshKey, keyOperations } from './api-key.ts';
 import { ApiKeys, requireStrong } from './api-keys.ts';
 import { newKeyId } from './key-id.ts';
@@ -88,7 +95,9 @@ export class Accounts implements AsyncDisposable {
   setCompression(id: string, compressPayloads: boolean): Promise<Account> {
     return this.accountStore.change(async () => {
       const account = await this.accountStore.requireAccount(id);
-      if ((account.compressPayloads ?? false) === compressPayloads) return { operations: [], events: [], result: account };
+      if ((account.compressPayloads ?? false) === compressPayloads) {
+        return { operations: [], events: [], result: account };
+      }
       const changed = { ...account, compressPayloads };
       const events = [compressionChanged(changed, 'operator')];
       return { operations: [accountTable.put([id], changed)], events, result: changed };
@@ -96,7 +105,10 @@ export class Accounts implements AsyncDisposable {
   }
 
   /** As it is asked for, made now. Throws `AccountError`. */
-  #newAccount(id: string, { tier, name, email, compressPayloads = false, nodes: asked }: Omit<NewAccount, 'id'>): Account {
+  #newAccount(
+    id: string,
+    { tier, name, email, compressPayloads = false, nodes: asked }: Omit<NewAccount, 'id'>,
+  ): Account {
     const nodes = keptNodes(asked, this.accountStore);
     if (nodes !== undefined && homeOf(id) !== this.accountStore.node) {
       throw new AccountError('nodes-invalid', `the home of ${id} is another node`, 'nodes');

@@ -94,7 +94,10 @@ export class ApiKeys {
       const issued = await this.#issue(account, old.key, given);
       const expiresAt = endOf(old.key, this.#accountStore.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
-      await this.#requireStatable(await this.#accountStore.requireAccount(account), [issued, { digest: old.digest, key: replaced }]);
+      await this.#requireStatable(await this.#accountStore.requireAccount(account), [
+        issued,
+        { digest: old.digest, key: replaced },
+      ]);
       const freed = await this.#makeSpace(account);
       return {
         operations: [...freed, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
@@ -166,10 +169,14 @@ export class ApiKeys {
   }
 
   async #issue(account: string, terms: KeyTerms, given: GivenKey): Promise<IssuedKey & HeldKey> {
-    const { apiKey = newKeyText(this.#accountStore.node), id = newKeyId(this.#accountStore.node, this.#accountStore.now()) } = given;
+    const {
+      apiKey = newKeyText(this.#accountStore.node),
+      id = newKeyId(this.#accountStore.node, this.#accountStore.now()),
+    } = given;
     requireStrong(apiKey);
     const digest = keyDigest(apiKey);
-    const taken = (await this.#accountStore.keyOfDigest(digest)) ?? (await this.#accountStore.findKey(account, id))?.key;
+    const taken =
+      (await this.#accountStore.keyOfDigest(digest)) ?? (await this.#accountStore.findKey(account, id))?.key;
     if (taken !== undefined) throw new AccountError('key-exists', 'the key or its id is in use');
     return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#accountStore.now())) };
   }
@@ -188,7 +195,9 @@ export class ApiKeys {
   /** `changed`: keys as they are going to be. */
   async #requireStatable(account: Account, changed: readonly HeldKey[]): Promise<void> {
     const { node: home, now } = this.#accountStore;
-    const others = (await this.#accountStore.keys(account.id)).filter(({ digest }) => changed.every((one) => one.digest !== digest));
+    const others = (await this.#accountStore.keys(account.id)).filter(({ digest }) =>
+      changed.every((one) => one.digest !== digest),
+    );
     requireStatable({ home, account, keys: [...others, ...changed], now: now() });
   }
 

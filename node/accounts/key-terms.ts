@@ -55,7 +55,10 @@ export function requireWithin(maker: KeyTerms, asked: KeyTerms, scopesField = 's
 }
 
 /** Whether one key has every scope and every source of another. */
-export function reachesAllOf(one: Pick<KeyTerms, 'scopes' | 'sources'>, other: Pick<KeyTerms, 'scopes' | 'sources'>): boolean {
+export function reachesAllOf(
+  one: Pick<KeyTerms, 'scopes' | 'sources'>,
+  other: Pick<KeyTerms, 'scopes' | 'sources'>,
+): boolean {
   const { sources } = one;
   return (
     other.scopes.every((scope) => one.scopes.includes(scope)) &&

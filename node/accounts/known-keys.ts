@@ -107,7 +107,10 @@ function foundOf(account: Caller['account'], { id, scopes, sources, addresses }:
   };
 }
 
-function timesOf({ expiresAt, lastUsedDay }: Pick<ApiKey, 'expiresAt' | 'lastUsedDay'>): Pick<KnownKey, 'endsAt' | 'usedDay'> {
+function timesOf({
+  expiresAt,
+  lastUsedDay,
+}: Pick<ApiKey, 'expiresAt' | 'lastUsedDay'>): Pick<KnownKey, 'endsAt' | 'usedDay'> {
   return {
     endsAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
     usedDay: lastUsedDay === null ? -1 : Math.floor(Date.parse(lastUsedDay) / DAY_MS),

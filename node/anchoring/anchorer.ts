@@ -204,7 +204,12 @@ export class Anchorer implements AsyncDisposable {
     this.#ended.clear();
     const { store, now } = this.#options;
     const rows = await readOpenRescues(store);
-    const nodes = await leastNamedFirst(store, 'rescue', rows.map(({ rescued }) => rescued), now());
+    const nodes = await leastNamedFirst(
+      store,
+      'rescue',
+      rows.map(({ rescued }) => rescued),
+      now(),
+    );
     for (const row of nodes.flatMap((node) => rows.filter(({ rescued }) => rescued === node))) {
       if (this.#takenRescues.size >= MAX_RESCUES_IN_FLIGHT) return;
       this.#departOnce(row, rescueKey(row), this.#takenRescues);

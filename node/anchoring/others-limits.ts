@@ -18,7 +18,9 @@ const PER_DAY: Readonly<Record<NamedForOther, number>> = { rescue: 64, revocatio
  * batches to others must not keep a stolen key's revocation waiting. Of all other nodes together: the rescues that sixteen
  * of them may need in a day, within four hours.
  */
-export const OTHERS_SPEND: Readonly<Record<NamedForOther, { readonly row: string; readonly limits: Partial<SpendLimits> }>> = {
+export const OTHERS_SPEND: Readonly<
+  Record<NamedForOther, { readonly row: string; readonly limits: Partial<SpendLimits> }>
+> = {
   rescue: {
     row: 'others',
     limits: { transactionsPerHour: 256, transactionsPerDay: 1_024, tinybarsPerDay: 3_000_000_000 },
@@ -56,12 +58,7 @@ export async function mayNameForOther(
 }
 
 /** Row that counts one name more, for the write that brings it into the outbox. One caller a node at a time. */
-export async function namedForOther(
-  store: Rows,
-  kind: NamedForOther,
-  node: NodeId,
-  now: number,
-): Promise<Operation> {
+export async function namedForOther(store: Rows, kind: NamedForOther, node: NodeId, now: number): Promise<Operation> {
   const { day, names } = await countAt(store, kind, node, now);
   return namedForOtherTable.put([kind, node], { day, names: names + 1 });
 }

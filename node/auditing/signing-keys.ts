@@ -20,7 +20,12 @@ type KeyHistory = Pick<FederationKeys, 'directory'>;
 /** Raw public keys of ML-DSA-65 have this length (FIPS 204). In bytes. */
 const ML_DSA_65_KEY_BYTES = 1952;
 /** What a verdict says of keys that do not hold. */
-const KEY_PROBLEMS: readonly ProblemCode[] = ['key-compromised', 'key-unknown', 'signature-invalid', 'signature-missing'];
+const KEY_PROBLEMS: readonly ProblemCode[] = [
+  'key-compromised',
+  'key-unknown',
+  'signature-invalid',
+  'signature-missing',
+];
 
 /**
  * M4: the verdict finds nothing against the keys that signed the record's receipt and its batch: an identity key of their
@@ -36,7 +41,9 @@ export function checkSigningKeys(
   if (consensus === null) return skipped('it is not settled when the ledger gave the batch its time');
   const uses = usesOf(evidence);
   const unknown = uses.find(({ node, keyId }) => keys.directory.get(node, keyId) === undefined);
-  if (unknown !== undefined) return failed(`${unknown.what}: key ${unknown.keyId} was not published by ${unknown.node}`);
+  if (unknown !== undefined) {
+    return failed(`${unknown.what}: key ${unknown.keyId} was not published by ${unknown.node}`);
+  }
   const ids = [...new Set(uses.map(({ keyId }) => keyId))];
   const isRevoked = uses.some(({ node, keyId }) => keys.directory.revocation(node, keyId) !== undefined);
   return passed(

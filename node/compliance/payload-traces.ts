@@ -45,7 +45,9 @@ export class PayloadTraces {
     const { store, purges } = this.#options;
     const found = await Promise.all(erased.map((id) => readRecord(store, id)));
     const operations = await this.#keyRemovals(erased.map((id, i) => ({ id, seq: found[i]?.record.seq ?? null })));
-    for (const written of found) if (written !== undefined) operations.push(...(await this.#removalsByContent(written.record)));
+    for (const written of found) {
+      if (written !== undefined) operations.push(...(await this.#removalsByContent(written.record)));
+    }
     purges.noteEnded();
     return operations;
   }

@@ -47,7 +47,10 @@ export class Reviews {
     const terms = { limit: MAX_REVIEWS_COUNTED, each: MAX_COUNTED_EACH, home: homeOf(account) };
     const { ids } = await linkingIdsOfEach(this.#store, links, terms);
     const records = await Promise.all(ids.map((review) => readRecord(this.#store, review)));
-    const earlier = await this.#speakers.speaking(account, records.flatMap((found) => found?.record ?? []));
+    const earlier = await this.#speakers.speaking(
+      account,
+      records.flatMap((found) => found?.record ?? []),
+    );
     const reviews = earlier.map(({ node, claims }) => ({ node, reviewer: claims.reviewer }));
     reviews.push({ node: this.#self, reviewer });
     return { reviewCount: reviews.length, distinctReviewers: distinct(reviews) };

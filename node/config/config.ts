@@ -128,7 +128,9 @@ export function configOf(environment: Environment): NodeConfig {
 /** Without a certificate a node is reached from this machine only, unless it is told whose proxies do the TLS. */
 function httpConfig(environment: Environment): HttpConfig {
   if (environment.BEHIND_PROXY !== undefined) {
-    throw new ConfigError('BEHIND_PROXY is not read any more: name your proxies in TRUSTED_PROXIES, such as 10.0.0.0/8');
+    throw new ConfigError(
+      'BEHIND_PROXY is not read any more: name your proxies in TRUSTED_PROXIES, such as 10.0.0.0/8',
+    );
   }
   const host = environment.HTTP_HOST ?? DEFAULT_HTTP_HOST;
   const { TLS_CERT: certFile, TLS_KEY: keyFile } = environment;

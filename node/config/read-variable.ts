@@ -43,7 +43,9 @@ export function positive(environment: Environment, name: Variable, otherwise: nu
 /** A whole number from 0 on. */
 export function upTo(environment: Environment, name: Variable, most: number, otherwise: number): number {
   const value = Number(environment[name] ?? otherwise);
-  if (!Number.isInteger(value) || value < 0 || value > most) throw new ConfigError(`${name} is no whole number up to ${most}`);
+  if (!Number.isInteger(value) || value < 0 || value > most) {
+    throw new ConfigError(`${name} is no whole number up to ${most}`);
+  }
   return value;
 }
 

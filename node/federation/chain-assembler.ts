@@ -209,7 +209,9 @@ export class ChainAssembler {
 
   /** Groups of another node that are held under another key are dropped; own ones stay, and what comes is compared. */
   async #beginAnew({ batch, first }: Envelope): Promise<void> {
-    if (this.#begunAnew === batch) throw new PeerStatementError('undecidable', `batch ${batch} comes under several keys`);
+    if (this.#begunAnew === batch) {
+      throw new PeerStatementError('undecidable', `batch ${batch} comes under several keys`);
+    }
     this.#begunAnew = batch;
     this.#isOver = true;
     await this.endPage();
@@ -318,7 +320,12 @@ export class ChainAssembler {
     const others = this.#besides === undefined ? this.#options.others : undefined;
     const told = this.#unwritten.flatMap(({ checked }) => checked.accountRecords);
     const rows = [...besides, ...(others?.rowsOf(told) ?? [])];
-    await this.#store.write([...this.#unwritten.flatMap(({ checked }) => checked.rows()), ...this.#resigned, ...rows, ...more]);
+    await this.#store.write([
+      ...this.#unwritten.flatMap(({ checked }) => checked.rows()),
+      ...this.#resigned,
+      ...rows,
+      ...more,
+    ]);
     others?.onWritten(told);
     this.#unwritten = [];
     this.#resigned = [];

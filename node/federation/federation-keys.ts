@@ -53,7 +53,11 @@ export class FederationKeys {
     this.#store = store;
     this.#log = log;
     this.currentRosters = currentRosters;
-    this.directory = new KeyDirectory(checkedSuite, () => currentRosters.chain, (known) => this.#isNamed(known));
+    this.directory = new KeyDirectory(
+      checkedSuite,
+      () => currentRosters.chain,
+      (known) => this.#isNamed(known),
+    );
   }
 
   /**

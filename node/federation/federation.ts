@@ -137,7 +137,8 @@ export class FederationSync implements AsyncDisposable {
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
       isOutdone: (node) => this.#replacement.isDue(node),
-      lastToCome: (node) => (node === self ? Number.POSITIVE_INFINITY : (options.lastToCome?.(node) ?? Number.POSITIVE_INFINITY)),
+      lastToCome: (node) =>
+        node === self ? Number.POSITIVE_INFINITY : (options.lastToCome?.(node) ?? Number.POSITIVE_INFINITY),
     });
     this.#pages = new PageServer(options);
     this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
@@ -265,7 +266,10 @@ export class FederationSync implements AsyncDisposable {
     await equivocations.noteRivals(rivals);
     for (const { node, batch, name } of rivals) {
       this.faults.note(node, 'equivocation');
-      log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
+      log.error(
+        { node, batch, sequence: name.sequence },
+        'a node names a batch on the ledger again, by another envelope',
+      );
       for (const peer of transport.peers()) {
         // Of no more numbers than are kept: a node can pay for any number of names.
         if (!equivocations.wants(node, batch) || this.#closing.signal.aborted) break;
@@ -363,7 +367,12 @@ export class FederationSync implements AsyncDisposable {
   async #onBatches(node: NodeId, batches: readonly StoredBatch[], peer: NodeId): Promise<void> {
     const { starts, onHeld, log } = this.#options;
     try {
-      if (peer === node) await starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
+      if (peer === node) {
+        await starts?.noteFromOrigin(
+          node,
+          batches.map(({ envelope }) => envelope.batch),
+        );
+      }
     } catch (error) {
       // It is held all the same; only a rescue of it, after a start of its node, has one witness less.
       log.error({ err: error, node }, 'what a node gave of its own chain was not noted');

@@ -10,7 +10,16 @@ import type { Chains } from './chains.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { KeyedLock } from '../keyed-lock.ts';
-import { decodeItem, type PageItem, type PageRequest, pageRequest, readStatus, type Status, STATUS_EQUIVOCATIONS, STATUS_REQUEST } from './page-forms.ts';
+import {
+  decodeItem,
+  type PageItem,
+  type PageRequest,
+  pageRequest,
+  readStatus,
+  type Status,
+  STATUS_EQUIVOCATIONS,
+  STATUS_REQUEST,
+} from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';

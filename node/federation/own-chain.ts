@@ -252,7 +252,10 @@ export class OwnChain {
       } catch (error) {
         if (signal.aborted) return;
         faults.noteError(peer, error);
-        log.warn({ err: error, peer, batch: outdone.held.envelope.batch }, 'what was signed anew could not be taken over');
+        log.warn(
+          { err: error, peer, batch: outdone.held.envelope.batch },
+          'what was signed anew could not be taken over',
+        );
         if (error instanceof ChainContradictionError) return this.#haltFor(outdone);
         this.#rest(peer);
       }
@@ -375,7 +378,10 @@ export class OwnChain {
     if (outdone === undefined || outdone.held.envelope.batch !== envelope.batch) return this.#follows(peer, envelope);
     const { held } = outdone;
     if (isSignedAnew(held.envelope, envelope) && held.envelope.prev === envelope.prev) return true;
-    this.#options.log.error({ peer, held: held.signed, other: signed }, 'this node signed another batch of that number');
+    this.#options.log.error(
+      { peer, held: held.signed, other: signed },
+      'this node signed another batch of that number',
+    );
     this.#haltFor(outdone);
     return false;
   }
@@ -405,7 +411,10 @@ export class OwnChain {
     if (this.#halted !== null && weightOf(reason) <= weightOf(this.#halted)) return;
     this.#halted = reason;
     this.#wake.notify();
-    this.#options.log.fatal({ reason }, reason === 'removed' ? 'this node records nothing more' : 'this node signs nothing more');
+    this.#options.log.fatal(
+      { reason },
+      reason === 'removed' ? 'this node records nothing more' : 'this node signs nothing more',
+    );
     this.#options.onHalt(reason);
   }
 }

@@ -119,12 +119,17 @@ export class OwnReplacement {
         ...receipts,
         ...whole.map(({ envelope, signed }) => envelopeTable.put([self, envelope.batch], signed)),
         ...whole.flatMap((batch) => besides(batch)),
-        ...(last !== undefined && isWhole ? derivedOperations(stateAfter(last.envelope, hashOf(last.signed), null), []) : []),
+        ...(last !== undefined && isWhole
+          ? derivedOperations(stateAfter(last.envelope, hashOf(last.signed), null), [])
+          : []),
       ]);
     } finally {
       outbox.resume();
     }
-    log.warn({ batches }, 'own batches by a revoked key were signed anew while this store was away: they are taken over');
+    log.warn(
+      { batches },
+      'own batches by a revoked key were signed anew while this store was away: they are taken over',
+    );
     onReplaced(whole);
   }
 }

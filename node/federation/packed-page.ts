@@ -86,7 +86,9 @@ export function unpackGroups({ sizes, ids, keys, values, leaves, accountRecords 
     groups.push({
       frames,
       ids: ids.slice(first, record),
-      leaves: Array.from({ length: size }, (_, i) => leaves.subarray((first + i) * HASH_BYTES, (first + i + 1) * HASH_BYTES)),
+      leaves: Array.from({ length: size }, (_, i) =>
+        leaves.subarray((first + i) * HASH_BYTES, (first + i + 1) * HASH_BYTES),
+      ),
       rows: () =>
         keys.slice(firstRow, firstRow + rows).map((key, i): Operation => {
           const value = bytes.subarray(ends[firstRow + i - 1] ?? 0, ends[firstRow + i]);

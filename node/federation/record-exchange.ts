@@ -81,7 +81,10 @@ export class RecordExchange {
     return typeof answer === 'string' ? undefined : answer;
   }
 
-  async #openPayload(id: RecordId, frame: Uint8Array | undefined): Promise<OpenedPayload | 'erased' | 'withheld' | 'unreachable'> {
+  async #openPayload(
+    id: RecordId,
+    frame: Uint8Array | undefined,
+  ): Promise<OpenedPayload | 'erased' | 'withheld' | 'unreachable'> {
     if (frame === undefined) return 'unreachable';
     try {
       const answer = payloadAnswer.decode(frame);

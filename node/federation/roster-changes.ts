@@ -114,7 +114,10 @@ export class RosterChanges implements AsyncDisposable {
     const { currentRosters, log } = this.#options;
     if (this.#isContradictionTold || currentRosters.contradiction === null) return;
     this.#isContradictionTold = true;
-    log.error({ ...currentRosters.contradiction }, 'THE ROSTER FILE NAMES ANOTHER ROSTER THAN THE LEDGER; the ledger holds');
+    log.error(
+      { ...currentRosters.contradiction },
+      'THE ROSTER FILE NAMES ANOTHER ROSTER THAN THE LEDGER; the ledger holds',
+    );
   }
 }
 

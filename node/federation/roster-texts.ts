@@ -40,8 +40,12 @@ export class RosterTexts implements Disposable {
     const peers = transport.peers().filter(({ connected }) => connected);
     const others = currentRosters.chain.current.members.filter(({ node }) => node !== self);
     return (
-      (await this.#firstOf(peers, ({ node }) => this.#unlessSilent(nodeId(node), () => this.#askPeer(nodeId(node), hash)))) ??
-      (await this.#firstOf(others, ({ node, baseUrl }) => this.#unlessSilent(node, () => this.#askAddress(baseUrl, hash))))
+      (await this.#firstOf(peers, ({ node }) =>
+        this.#unlessSilent(nodeId(node), () => this.#askPeer(nodeId(node), hash)),
+      )) ??
+      (await this.#firstOf(others, ({ node, baseUrl }) =>
+        this.#unlessSilent(node, () => this.#askAddress(baseUrl, hash)),
+      ))
     );
   }
 
@@ -75,7 +79,9 @@ export class RosterTexts implements Disposable {
   async #askPeer(peer: NodeId, hash: Sha256Hash): Promise<string | undefined> {
     const request = pageRequest.encode({ want: 'roster', hash });
     let text = '';
-    for await (const frame of this.#options.transport.request(peer, 'batches', request, { signal: this.#closing.signal })) {
+    for await (const frame of this.#options.transport.request(peer, 'batches', request, {
+      signal: this.#closing.signal,
+    })) {
       const item = decodeItem(frame);
       if (item.kind !== 'roster') throw new PeerStatementError('malformed', `a ${item.kind} instead of a roster`);
       text += item.part;
@@ -88,7 +94,11 @@ export class RosterTexts implements Disposable {
 
   async #askAddress(baseUrl: string, hash: Sha256Hash): Promise<string | undefined> {
     const { askRosters, currentRosters } = this.#options;
-    const { rosters, named } = await askRosters(baseUrl, currentRosters.inForce.rosters.length + 1, this.#closing.signal);
+    const { rosters, named } = await askRosters(
+      baseUrl,
+      currentRosters.inForce.rosters.length + 1,
+      this.#closing.signal,
+    );
     return [...rosters, ...named].find((text) => text.isWellFormed() && hashText(nativeSuite, text) === hash);
   }
 }

@@ -4,7 +4,9 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 /** Whether only `keyId` and `prev` differ, as where an envelope is signed anew (TRUST §2). */
 export function isSignedAnew(first: Envelope, second: Envelope): boolean {
   const { keyId, prev } = first;
-  return keyId !== second.keyId && envelopeStatement.write({ ...second, keyId, prev }) === envelopeStatement.write(first);
+  return (
+    keyId !== second.keyId && envelopeStatement.write({ ...second, keyId, prev }) === envelopeStatement.write(first)
+  );
 }
 
 /** Whether two groups are of the same records and time, by whichever key. */

@@ -50,7 +50,8 @@ export class BatchWalk {
 
   static async open(check: Check, node: NodeId): Promise<BatchWalk> {
     // A row that does not read is told of where its table is checked.
-    const vouched = node === check.own ? ownVouchedTable.get(check.store, node).catch(() => 0) : Number.POSITIVE_INFINITY;
+    const vouched =
+      node === check.own ? ownVouchedTable.get(check.store, node).catch(() => 0) : Number.POSITIVE_INFINITY;
     const walk = new BatchWalk(check, node, (await vouched) ?? 0);
     await walk.#advance();
     return walk;
@@ -65,7 +66,11 @@ export class BatchWalk {
     }
     const { envelope, tree, key } = this.#current;
     if (keyId !== envelope.keyId && !this.#isSignedAnew(envelope)) {
-      this.#check.report.problem(groupTable.name, groupTable.key(this.#node, first), 'is by another key than its batch');
+      this.#check.report.problem(
+        groupTable.name,
+        groupTable.key(this.#node, first),
+        'is by another key than its batch',
+      );
     }
     const isNext = first === envelope.first + tree.size;
     if (first + size > endOf(envelope)) {

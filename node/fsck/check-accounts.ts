@@ -17,7 +17,15 @@ const DIGEST = /^[0-9a-f]{64}$/;
  * keys.
  */
 export const accountCheck: TableCheck = {
-  tables: [accountTable, apiKeyTable, accountKeyTable, signUpTable, lostKeyTable, statementDueTable, statedVersionTable],
+  tables: [
+    accountTable,
+    apiKeyTable,
+    accountKeyTable,
+    signUpTable,
+    lostKeyTable,
+    statementDueTable,
+    statedVersionTable,
+  ],
   async run(check) {
     await checkAccounts(check);
     await checkKeys(check);
@@ -39,7 +47,11 @@ async function checkAccounts(check: Check): Promise<void> {
     const home = id === undefined ? undefined : homeOf(id);
     if (nodes === undefined || check.own === null) continue;
     if (home !== check.own || !nodes.includes(home)) {
-      check.report.problem(accountTable.name, key, 'names other nodes, and this one is not its home or is not among them');
+      check.report.problem(
+        accountTable.name,
+        key,
+        'names other nodes, and this one is not its home or is not among them',
+      );
     }
   }
 }
@@ -94,11 +106,17 @@ async function checkStatedVersions(check: Check): Promise<void> {
   const { report, store, own } = check;
   for await (const { key, parts, value } of readRows(check, statedVersionTable)) {
     const [account = '', ...rest] = parts;
-    if (!isAccountId(account) || rest.length > 0) report.problem(statedVersionTable.name, key, 'is no key of this table');
+    if (!isAccountId(account) || rest.length > 0) {
+      report.problem(statedVersionTable.name, key, 'is no key of this table');
+    }
     if (value === undefined || own === null) continue;
     const newest = await newestVersion(store, account, own).catch(() => undefined);
     if ((newest?.version ?? 0) >= value) continue;
-    report.problem(statedVersionTable.name, key, `version ${value} was published, the chain ends at ${newest?.version ?? 0}`);
+    report.problem(
+      statedVersionTable.name,
+      key,
+      `version ${value} was published, the chain ends at ${newest?.version ?? 0}`,
+    );
   }
 }
 

@@ -124,13 +124,7 @@ class ChainWalk {
   readonly #walks: readonly RecordWalk[];
   readonly #sources: SourceWalk;
 
-  constructor(
-    check: Check,
-    judging: Judging,
-    node: NodeId,
-    index: IndexWalk<number>,
-    walks: readonly RecordWalk[],
-  ) {
+  constructor(check: Check, judging: Judging, node: NodeId, index: IndexWalk<number>, walks: readonly RecordWalk[]) {
     this.#walks = walks;
     this.#check = check;
     this.#judging = judging;
@@ -144,7 +138,11 @@ class ChainWalk {
     const batches = await BatchWalk.open(this.#check, this.#node);
     const derived = await DerivedWalk.open(this.#check, this.#node);
     const { groupChecks, proven } = this.#judging;
-    const reader = new GroupReader(this.#check, this.#node, (first, next) => proven?.has(this.#node, first, next) ?? false);
+    const reader = new GroupReader(
+      this.#check,
+      this.#node,
+      (first, next) => proven?.has(this.#node, first, next) ?? false,
+    );
     const check = async (read: ReadRange) => ({ read, checked: await groupChecks.check(read) });
     for await (const { read, checked } of inOrder(reader.ranges(), check, groupChecks.ahead)) {
       report.add(read.report);
@@ -184,5 +182,7 @@ function isClean({ found }: PartReport): boolean {
 }
 
 function leavesOf(packed: Uint8Array): readonly Uint8Array[] {
-  return Array.from({ length: packed.length / LEAF_BYTES }, (_, i) => packed.subarray(i * LEAF_BYTES, (i + 1) * LEAF_BYTES));
+  return Array.from({ length: packed.length / LEAF_BYTES }, (_, i) =>
+    packed.subarray(i * LEAF_BYTES, (i + 1) * LEAF_BYTES),
+  );
 }

@@ -38,8 +38,9 @@ export async function checkCheckpoints(check: Check, state: DecisionState | unde
   await checkTable(check, checkpointTable, KEYS_OF_A_MEMBER, countedKey, (key, checkpoint) => {
     check.report.count('checkpoints');
     const root = walk.rootAt(checkpoint.size);
-    if (root === undefined) problem(check, checkpointTable, key, `covers ${checkpoint.size} decisions, which are not here`);
-    else if (root !== checkpoint.root) {
+    if (root === undefined) {
+      problem(check, checkpointTable, key, `covers ${checkpoint.size} decisions, which are not here`);
+    } else if (root !== checkpoint.root) {
       problem(check, checkpointTable, key, `has another root than the ${checkpoint.size} decisions that it covers`);
     }
     checkFederation(check, checkpointTable, key, checkpoint, state);
@@ -106,7 +107,12 @@ async function checkTable(
   }
 }
 
-function open(check: Check, table: CheckpointTable, key: string, { text, signature }: SignedCheckpoint): Checkpoint | undefined {
+function open(
+  check: Check,
+  table: CheckpointTable,
+  key: string,
+  { text, signature }: SignedCheckpoint,
+): Checkpoint | undefined {
   const signed = { statement: text, signature };
   return checkSigned(check, table, key, checkpointStatement, signed, ({ node, keyId }) => ({
     node,

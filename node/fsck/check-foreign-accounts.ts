@@ -36,8 +36,14 @@ async function checkStatements(check: Check): Promise<void> {
     if (value === undefined) continue;
     const record = await recordOfId(store, value.id);
     // A fork may have taken it along, and the row goes with the next look at the account.
-    if (record === undefined) report.warning(heldStatementTable.name, key, `is of the record ${value.id}, which is not held`);
-    else if (record.kind !== 'account' || record.account !== account || record.node !== home || record.seq !== Number(seq)) {
+    if (record === undefined) {
+      report.warning(heldStatementTable.name, key, `is of the record ${value.id}, which is not held`);
+    } else if (
+      record.kind !== 'account' ||
+      record.account !== account ||
+      record.node !== home ||
+      record.seq !== Number(seq)
+    ) {
       report.problem(heldStatementTable.name, key, `is of the record ${value.id}, which is of another place`);
     } else if (judge(value, (payload) => judgeStatement(record, payload)) !== 'holds') {
       report.problem(heldStatementTable.name, key, 'is not what its home signed');
@@ -54,7 +60,12 @@ function judge({ salt, text }: HeldStatement, judged: (payload: { salt: Uint8Arr
   }
 }
 
-async function checkStated({ report, store }: Check, key: string, account: string, { text }: HeldStatement): Promise<void> {
+async function checkStated(
+  { report, store }: Check,
+  key: string,
+  account: string,
+  { text }: HeldStatement,
+): Promise<void> {
   for (const { id, hash } of readAccountStatement(text).keys) {
     const row = await foreignKeyTable.get(store, hash.slice(DIGEST_AT)).catch(() => undefined);
     if (row?.accounts.includes(account) === true || row?.contested === true) continue;
@@ -102,8 +113,14 @@ async function checkWanted(check: Check): Promise<void> {
     }
     if (value === undefined) continue;
     const record = await recordOfId(store, value);
-    if (record === undefined) report.warning(wantedStatementTable.name, key, `wants the record ${value}, which is not held`);
-    else if (record.kind !== 'account' || record.account !== account || record.node !== home || record.seq !== Number(seq)) {
+    if (record === undefined) {
+      report.warning(wantedStatementTable.name, key, `wants the record ${value}, which is not held`);
+    } else if (
+      record.kind !== 'account' ||
+      record.account !== account ||
+      record.node !== home ||
+      record.seq !== Number(seq)
+    ) {
       report.problem(wantedStatementTable.name, key, `wants the record ${value}, which is of another place`);
     }
   }

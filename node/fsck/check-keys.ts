@@ -4,7 +4,12 @@ import { rosterStatement } from '../../protocol/log/roster.ts';
 import { decodeBase64url } from '../../protocol/bytes.ts';
 import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
 import { certificateParts, certificateTable, revocationParts, revocationTable } from '../federation/federation-keys.ts';
-import { GIVEN_ROSTERS_ROW, givenRostersTable, readGivenRosters, readNewestRosters } from '../federation/given-rosters.ts';
+import {
+  GIVEN_ROSTERS_ROW,
+  givenRostersTable,
+  readGivenRosters,
+  readNewestRosters,
+} from '../federation/given-rosters.ts';
 import { rosterVoteTable } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { FORMAT_KEY } from '../store/format.ts';
@@ -35,7 +40,11 @@ export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
   source.report.count('rosters', rosters.rosters.length);
   await checkVotes(source, rosters);
   // Which revocations the ledger names is not known yet: none may give way to another.
-  const directory = new KeyDirectory(nativeSuite, () => rosters, () => true);
+  const directory = new KeyDirectory(
+    nativeSuite,
+    () => rosters,
+    () => true,
+  );
   await checkStatements(source, certificateTable, (signed) => {
     const key = directory.addCertificate(signed);
     if (key === null) throw new RangeError('says no more than another one that is kept');

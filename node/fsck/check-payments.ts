@@ -82,7 +82,9 @@ async function checkPayment(check: Check, key: PaymentKey, row: PaymentRow): Pro
   if (isOpen(row) || isUnpublished(row)) await requirePrepared(check, key, row);
   if (row.state === 'burnt' && row.ends !== null) {
     const name = paymentEndTable.key(row.ends, ...keyParts(key));
-    if ((await store.get(name)) === undefined) report.problem(paymentEndTable.name, name, 'is missing: the payment is burnt');
+    if ((await store.get(name)) === undefined) {
+      report.problem(paymentEndTable.name, name, 'is missing: the payment is burnt');
+    }
   }
   if (row.settlement !== null && !(await isSettledBy(check, key, row.settlement.seq))) {
     const detail = `is not settled by line ${row.settlement.seq} of the settlement ledger, as it says`;

@@ -18,7 +18,9 @@ export const rivalCheck: TableCheck = {
       try {
         const named = readNamed(value.message);
         const decision = await decisionOf(check, named);
-        for (const fault of faultsOf(key, value, named, decision, state)) report.problem(rivalNameTable.name, key, fault);
+        for (const fault of faultsOf(key, value, named, decision, state)) {
+          report.problem(rivalNameTable.name, key, fault);
+        }
       } catch (error) {
         report.problem(rivalNameTable.name, key, reasonOf(error));
       }

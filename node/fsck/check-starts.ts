@@ -35,7 +35,9 @@ async function checkTold(check: Check): Promise<void> {
   for await (const { key, parts, value } of readRows(check, startToldTable)) {
     const [node = '', ...rest] = parts;
     if (rest.length > 0 || !isNodeId(node)) check.report.problem(startToldTable.name, key, 'is no key of this table');
-    else if (value !== undefined && isTornApart(value)) check.report.problem(startToldTable.name, key, 'ends before it begins');
+    else if (value !== undefined && isTornApart(value)) {
+      check.report.problem(startToldTable.name, key, 'ends before it begins');
+    }
   }
 }
 

@@ -54,7 +54,10 @@ export async function fsckCommand(
       remembering: {
         resumes: parsed.resumes,
         onResume: (refusal, records) => {
-          const told = refusal === null ? `goes on: ${records} records are judged already` : `begins anew: ${NOT_RESUMED[refusal]}`;
+          const told =
+            refusal === null
+              ? `goes on: ${records} records are judged already`
+              : `begins anew: ${NOT_RESUMED[refusal]}`;
           err.write(`fsck: ${told}\n`);
         },
       },

@@ -6,7 +6,13 @@ import { decisionText } from '../../protocol/log/decision.ts';
 import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
-import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable, sourcePart } from '../log/chain-tables.ts';
+import {
+  chainSourceTable,
+  chainStateTable,
+  ownVouchedTable,
+  sealingKeyTable,
+  sourcePart,
+} from '../log/chain-tables.ts';
 import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
@@ -127,7 +133,11 @@ export const sealingKeyCheck: TableCheck = {
   tables: [sealingKeyTable],
   async run(check) {
     const { report, store } = check;
-    for await (const { key, parts: [node = '', keyId = ''], value } of readRows(check, sealingKeyTable)) {
+    for await (const {
+      key,
+      parts: [node = '', keyId = ''],
+      value,
+    } of readRows(check, sealingKeyTable)) {
       if (value === undefined) continue;
       const index = await decidedBatchTable.get(store, node, value).catch(() => undefined);
       const entry = index === undefined ? undefined : await logEntryTable.get(store, index).catch(() => undefined);

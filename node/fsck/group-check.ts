@@ -105,7 +105,11 @@ export class GroupChecker {
     records: readonly CheckedRecord[],
     isProven: boolean,
   ): void {
-    const ciphertextTable = { name: payloadTable.name, keyOf: (seq: number) => payloadTable.key(seq), split: splitFrames };
+    const ciphertextTable = {
+      name: payloadTable.name,
+      keyOf: (seq: number) => payloadTable.key(seq),
+      split: splitFrames,
+    };
     const keyOf = (seq: number): string => payloadKeyTable.key(node, seq);
     const seedTable = { name: payloadKeyTable.name, keyOf, split: splitKeyRow };
     if (!hasRowAt(payloads.ciphertexts, ciphertextTable) && !hasRowAt(payloads.seeds, seedTable)) {

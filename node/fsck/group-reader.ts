@@ -105,7 +105,12 @@ export class GroupReader {
     const bodies = await this.#bodies.take(first, size);
     if (this.#payloads === null) return { key, group, bodies, payloads: null };
     const { ciphertexts, seeds } = this.#payloads;
-    return { key, group, bodies, payloads: { ciphertexts: await ciphertexts.take(first, size), seeds: await seeds.take(first, size) } };
+    return {
+      key,
+      group,
+      bodies,
+      payloads: { ciphertexts: await ciphertexts.take(first, size), seeds: await seeds.take(first, size) },
+    };
   }
 }
 

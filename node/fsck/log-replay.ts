@@ -25,7 +25,17 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { reasonOf } from './rows.ts';
 
 /** What the state says that decisions alone come to; of messages that decided nothing, only `open` tells. */
-const DERIVED = ['federation', 'ledger', 'rosters', 'majority', 'members', 'past', 'accounts', 'revoked', 'size'] as const;
+const DERIVED = [
+  'federation',
+  'ledger',
+  'rosters',
+  'majority',
+  'members',
+  'past',
+  'accounts',
+  'revoked',
+  'size',
+] as const;
 
 /** A decision of the log, and what its message says; null where that does not read. */
 export interface Replayed {
@@ -86,7 +96,11 @@ export class LogReplay {
     const last = this.#last;
     if (last !== undefined && stored.sequence < Number(last.sequence)) {
       faults.push(`is at message ${stored.sequence}, before the last that decided, ${last.sequence}`);
-    } else if (last !== undefined && stored.sequence === Number(last.sequence) && stored.runningHash !== last.runningHash) {
+    } else if (
+      last !== undefined &&
+      stored.sequence === Number(last.sequence) &&
+      stored.runningHash !== last.runningHash
+    ) {
       faults.push(`has another running hash than the entry of message ${last.sequence}`);
     }
     const strangers = Object.keys(stored.open).filter((member) => !Object.hasOwn(stored.members, member));
@@ -135,7 +149,11 @@ export class LogReplay {
     this.#state = { ...this.#state, size: decision.index + 1 };
   }
 
-  *#decideBatch({ index }: Decision, { node, batch, envelope, keyId }: BatchMessage, member?: NodeId): Generator<string> {
+  *#decideBatch(
+    { index }: Decision,
+    { node, batch, envelope, keyId }: BatchMessage,
+    member?: NodeId,
+  ): Generator<string> {
     const state = this.#state;
     const origin = knownNode(state, node);
     if (origin === undefined) return yield `decides a batch of ${node}, which no roster names`;
@@ -149,7 +167,11 @@ export class LogReplay {
       : { ...state, past: { ...state.past, [node]: after } };
   }
 
-  *#decideRoster({ index }: Decision, { previous, statement }: RosterMessage, text: string | undefined): Generator<string> {
+  *#decideRoster(
+    { index }: Decision,
+    { previous, statement }: RosterMessage,
+    text: string | undefined,
+  ): Generator<string> {
     if (previous !== rosterInForce(this.#state)) yield 'puts a roster in force after another than the one in force';
     if (text === undefined) return yield `puts roster ${statement} in force, whose text is not here`;
     try {

@@ -89,7 +89,14 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     noteClass(context.req, of);
     if (open) allowPages(context, route);
     const enter = () => bounds.enter(of, askerOf(context.req));
-    const call = { context, params, query: new URLSearchParams(context.search), counted: nothing, reserve: noReserve, enter };
+    const call = {
+      context,
+      params,
+      query: new URLSearchParams(context.search),
+      counted: nothing,
+      reserve: noReserve,
+      enter,
+    };
     const answered = await answerOf(options, route, call);
     if (isPlain) sendPlain(context, answered);
     else await sendPublic(context, answered, compressor);

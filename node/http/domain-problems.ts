@@ -57,9 +57,13 @@ function intakeProblem(error: IntakeError): Problem {
       }),
     stopped: () => new Problem('dependency-unavailable', 'The node is stopping.', { headers, cause: error }),
     closed: () =>
-      new Problem('chain-closed', 'The chain of the node cannot go on. What it holds is served; nothing is recorded any more.', {
-        cause: error,
-      }),
+      new Problem(
+        'chain-closed',
+        'The chain of the node cannot go on. What it holds is served; nothing is recorded any more.',
+        {
+          cause: error,
+        },
+      ),
     halted: () =>
       new Problem('dependency-unavailable', 'The node accepts no records until its operator has looked at its store.', {
         headers,

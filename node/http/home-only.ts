@@ -8,7 +8,9 @@ export type AddressOf = (node: NodeId) => string | undefined;
 /** Throws `Problem` 409 `home-only` where the account's home is another node. */
 export function requireHome({ home }: Caller, addressOf: AddressOf): void {
   if (home === undefined) return;
-  throw new Problem('home-only', `That is done at ${home} alone, the home of the account.`, { extra: placeOf('home', home, addressOf) });
+  throw new Problem('home-only', `That is done at ${home} alone, the home of the account.`, {
+    extra: placeOf('home', home, addressOf),
+  });
 }
 
 /** A node that a problem names, and where it is reached. */

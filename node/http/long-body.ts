@@ -53,7 +53,12 @@ export async function readLongBody(
   requireCapacityNow(request, holder);
   const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
   using entering = new DisposableStack();
-  entering.use(LONG_BODIES_UNDER_WORK.enter(chunks.reduce((sum, { length }) => sum + length, 0), holder));
+  entering.use(
+    LONG_BODIES_UNDER_WORK.enter(
+      chunks.reduce((sum, { length }) => sum + length, 0),
+      holder,
+    ),
+  );
   const bytes = await join(chunks);
   const place = entering.move();
   return { bytes, digest: () => digestOf(bytes), [Symbol.dispose]: () => place.dispose() };
@@ -146,7 +151,10 @@ function splitProblem(
 ): Problem {
   if (fault === 'skeleton-too-large') {
     const outside = member ?? 'the records';
-    return new Problem('payload-too-large', `The body has more than ${MAX_SKELETON_BYTES} bytes outside of ${outside}.`);
+    return new Problem(
+      'payload-too-large',
+      `The body has more than ${MAX_SKELETON_BYTES} bytes outside of ${outside}.`,
+    );
   }
   if (fault === 'too-many-values') return tooManyValues(member, maxValues);
   return fault === 'too-many-items' ? tooManyItems(member, maxItems) : tooLargeItem(member, index, maxItemBytes);

@@ -157,7 +157,9 @@ export class PaidGate {
       noteCounted(context.req);
       return admitted;
     } catch (error) {
-      if (error instanceof PaymentError && error.code === 'wallet-busy') noteAsker(context.req, { kind: 'wallet', id: from });
+      if (error instanceof PaymentError && error.code === 'wallet-busy') {
+        noteAsker(context.req, { kind: 'wallet', id: from });
+      }
       throw error;
     }
   }
@@ -262,7 +264,9 @@ function wholeBody(text: string, parse: () => JsonObject, claimed: Disposable = 
 
 /** Requests of a wallet's minute that a call takes which is not paid for: by the length of its body, as far as it is told. */
 function requestsFor({ request: { length } }: Context, route: PaidRoute): number {
-  return length === undefined ? requestsOf(weightOf(route)) : Math.max(1, Math.ceil(length / WALLET_ALLOWANCE.unpaidCallBytes));
+  return length === undefined
+    ? requestsOf(weightOf(route))
+    : Math.max(1, Math.ceil(length / WALLET_ALLOWANCE.unpaidCallBytes));
 }
 
 function mismatch(url: string): Problem {

@@ -22,7 +22,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'payment-invalid': 'The payment header cannot be read. Take the terms from the 402 answer and build it anew.',
   'request-malformed': 'The bytes are no HTTP/1.1 request.',
   'request-aborted': 'The connection ended before the announced body did. Nothing was recorded.',
-  'api-key-invalid': 'No such API key is known on this node. Keys work at the home of their account and at the nodes that it names; `home` is the node that the key’s own text says it was made at.',
+  'api-key-invalid':
+    'No such API key is known on this node. Keys work at the home of their account and at the nodes that it names; `home` is the node that the key’s own text says it was made at.',
   'api-key-revoked': 'The API key was revoked, replaced, or has expired.',
   'payment-required': 'Pay for the call as the answer says, and send it again with the payment.',
   'payment-refused':
@@ -49,7 +50,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',
-  'log-tile-not-found': 'The log is not as large yet, or has fewer entries in this tile: `GET /v1/log/checkpoints` says how large it is.',
+  'log-tile-not-found':
+    'The log is not as large yet, or has fewer entries in this tile: `GET /v1/log/checkpoints` says how large it is.',
   'fact-not-found': 'There is no fact of this name. `GET /v1/x402/hedera-facts` lists them.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',
   'request-timeout': 'The body did not arrive within its time limit. Nothing was recorded.',

@@ -19,7 +19,10 @@ export interface ConnectionBounds {
 const THIS_MACHINE = new AddressList(['127.0.0.0/8', '::1']);
 
 /** Keeps a server's connections within bounds, so that callers who open very many leave some for others. */
-export function boundConnections(server: Server, { all, ofAddress, proxies, onRefused, onStranger }: ConnectionBounds): void {
+export function boundConnections(
+  server: Server,
+  { all, ofAddress, proxies, onRefused, onStranger }: ConnectionBounds,
+): void {
   const open = new Map<string, number>();
   let total = 0;
   server.on('connection', (socket: Socket) => {

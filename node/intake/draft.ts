@@ -61,7 +61,10 @@ export interface PreparedDraft {
 }
 
 /** The draft of a record whose payload is kept as the account has it. */
-export function keptFor<Kept extends PaidDraft>({ compressPayloads }: Pick<Account, 'compressPayloads'>, draft: Kept): Kept {
+export function keptFor<Kept extends PaidDraft>(
+  { compressPayloads }: Pick<Account, 'compressPayloads'>,
+  draft: Kept,
+): Kept {
   return compressPayloads === true ? { ...draft, compressPayload: true } : draft;
 }
 
@@ -83,7 +86,13 @@ export interface DraftTexts extends Pick<Draft, 'decision' | 'payload' | 'salt' 
 
 /** All that `sealDraft` looks at, here or in another thread. */
 export function textsOf({ salt, payload, decision, compressPayload }: Draft, id: RecordId): DraftTexts {
-  return { id, payload, ...(salt && { salt }), ...(decision && { decision }), ...(compressPayload && { compressPayload }) };
+  return {
+    id,
+    payload,
+    ...(salt && { salt }),
+    ...(decision && { decision }),
+    ...(compressPayload && { compressPayload }),
+  };
 }
 
 /** What comes of a draft's texts, whichever thread does it. */

@@ -78,7 +78,9 @@ export class Intake implements AsyncDisposable {
     this.#once = new OnceGuard(options.store);
     const { threads } = options;
     this.#preparation =
-      threads === undefined ? new PreparationInPlace(this.#queue) : new PreparationInThreads(this.#queue, threads, options);
+      threads === undefined
+        ? new PreparationInPlace(this.#queue)
+        : new PreparationInThreads(this.#queue, threads, options);
     this.#next = next;
     this.#lastAt = lastAt;
   }
@@ -193,7 +195,12 @@ export class Intake implements AsyncDisposable {
   #waitingOf(drafts: readonly Draft[]): WaitingDrafts {
     const bytes = drafts.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
     let prepared: readonly PreparedDraft[] | undefined;
-    return { count: drafts.length, bytes, drafts, prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))) };
+    return {
+      count: drafts.length,
+      bytes,
+      drafts,
+      prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))),
+    };
   }
 
   async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {

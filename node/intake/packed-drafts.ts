@@ -89,7 +89,9 @@ export function sealPacked(packed: Uint8Array, cipher: PayloadCipher): Uint8Arra
 export function packSealed(sealed: readonly SealedDraft[]): Uint8Array<ArrayBuffer> {
   const frames = sealed.flatMap(({ payloadHash, hashes, sealed: { seed, ciphertext } }) => [
     hashBytes(payloadHash),
-    ...[hashes.dataHash, hashes.inputHash, hashes.outputHash].map((hash) => (hash === undefined ? NOTHING : hashBytes(hash))),
+    ...[hashes.dataHash, hashes.inputHash, hashes.outputHash].map((hash) =>
+      hash === undefined ? NOTHING : hashBytes(hash),
+    ),
     seed,
     ciphertext,
   ]);
@@ -113,7 +115,13 @@ export function unpackSealed(packed: Uint8Array, count: number): readonly Sealed
   });
 }
 
-function framesOf({ id, salt, payload, decision, compressPayload = false }: DraftTexts): readonly (Uint8Array | string)[] {
+function framesOf({
+  id,
+  salt,
+  payload,
+  decision,
+  compressPayload = false,
+}: DraftTexts): readonly (Uint8Array | string)[] {
   if (salt !== undefined && salt.length !== SALT_BYTES) throw new RangeError(`a salt has ${SALT_BYTES} bytes`);
   const form = new Uint8Array(1 + (salt?.length ?? 0));
   form.set(salt ?? NOTHING, 1);

@@ -67,7 +67,12 @@ export class MirrorClient {
   }
 
   /** The clock is read before the transaction: what the mirror then lacks cannot lie before that clock. */
-  async #fateBy(mirror: string, id: TransactionId, validUntil: number, signal?: AbortSignal): Promise<TransactionStatus> {
+  async #fateBy(
+    mirror: string,
+    id: TransactionId,
+    validUntil: number,
+    signal?: AbortSignal,
+  ): Promise<TransactionStatus> {
     const clock = readClock(await this.#get(mirror, '/blocks?limit=1&order=desc', signal));
     const body = await this.#get(mirror, `/transactions/${restTransactionId(id)}`, signal);
     const rows = body === null ? [] : readTransactions(body);

@@ -10,7 +10,15 @@ import { RowPace, type StagedRows } from '../records/row-pace.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { LimitedAccount } from './rate-limits.ts';
-import { COUNTED_USAGE, dayAt, hasUsage, recordsOfMonth, type UtcDay, usageEndTable, usageTable } from './usage-table.ts';
+import {
+  COUNTED_USAGE,
+  dayAt,
+  hasUsage,
+  recordsOfMonth,
+  type UtcDay,
+  usageEndTable,
+  usageTable,
+} from './usage-table.ts';
 import { type TalliedDay, tallyUsage } from './usage-tally.ts';
 import { TIER_LIMITS } from './allowances.ts';
 import { UsageCounts } from './usage-counts.ts';
@@ -85,7 +93,10 @@ export class DailyUsage implements RecordCounter {
   #clockDay = Number.NaN;
   #today: UtcDay;
 
-  private constructor({ store, node, now, maxCachedRows, pace = new RowPace() }: DailyUsageOptions, lastDay: UtcDay | undefined) {
+  private constructor(
+    { store, node, now, maxCachedRows, pace = new RowPace() }: DailyUsageOptions,
+    lastDay: UtcDay | undefined,
+  ) {
     this.#store = store;
     this.#node = node;
     this.#now = now;

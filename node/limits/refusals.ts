@@ -65,7 +65,13 @@ export class Refusals implements Disposable {
     this.#timer = undefined;
     if (this.#all === 0) return;
     const most = [...this.#apart.values()].toSorted((a, b) => b.count - a.count).slice(0, MAX_NAMED);
-    const named = most.map(({ class: of, holder, reason, count }) => ({ class: of, holder: holder.kind, id: holder.id, reason, count }));
+    const named = most.map(({ class: of, holder, reason, count }) => ({
+      class: of,
+      holder: holder.kind,
+      id: holder.id,
+      reason,
+      count,
+    }));
     this.#options.log.warn({ refused: this.#all, most: named }, 'requests were refused in the last minute');
     this.#apart.clear();
     this.#all = 0;

@@ -131,7 +131,9 @@ export function requestsOf({ processorMs }: RouteWeight): number {
 }
 
 /** The same of the heaviest free route. */
-export const MOST_REQUESTS = Math.max(...[READ, PROOF, RECORD, ...Object.values(OWN_WEIGHTS)].filter(isFree).map(requestsOf));
+export const MOST_REQUESTS = Math.max(
+  ...[READ, PROOF, RECORD, ...Object.values(OWN_WEIGHTS)].filter(isFree).map(requestsOf),
+);
 
 function isFree(weight: RouteWeight): boolean {
   return weight.class !== 'paid' && weight !== KEYED_BATCH;

@@ -67,7 +67,10 @@ export async function recordsOfMonth(
 ): Promise<number> {
   const month = monthOf(day);
   const days = new Map<string, number>([...unwritten].filter(([at]) => monthOf(at) === month && at <= day));
-  for await (const [[at = ''], count] of usageTable.under(store, [account], { from: month, limit: MAX_DAYS_OF_MONTH })) {
+  for await (const [[at = ''], count] of usageTable.under(store, [account], {
+    from: month,
+    limit: MAX_DAYS_OF_MONTH,
+  })) {
     if (at > day) break;
     days.set(at, Math.max(count, days.get(at) ?? 0));
   }

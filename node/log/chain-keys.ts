@@ -20,10 +20,7 @@ export class ChainKeys {
    * What looks up `node`'s public key of an id, certified for records from `first` on or earlier ones, by an identity key
    * of a roster that came into force before the decision at `index`. Throws `LogDamagedError`.
    */
-  async upTo(
-    node: NodeId,
-    index: number,
-  ): Promise<(keyId: Sha256Hash, first: number) => Uint8Array | undefined> {
+  async upTo(node: NodeId, index: number): Promise<(keyId: Sha256Hash, first: number) => Uint8Array | undefined> {
     const identityKeys = await this.#identityKeysUpTo(node, index);
     return (keyId, first) => this.#keys.directory.covering(node, keyId, first, identityKeys)?.publicKey;
   }

@@ -167,7 +167,8 @@ export class Checkpoints implements AsyncDisposable {
     const counts = keys.directory.get(self, keyId) !== undefined;
     if (!counts || keys.directory.revocation(self, keyId) !== undefined) return;
     // Whoever stole a key may have signed for a tree that never was.
-    const isOwn = (said: Checkpoint) => keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
+    const isOwn = (said: Checkpoint) =>
+      keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
     const before = checkpointStore.signedBy(self).filter(isOwn);
     const isSealing = removedAt !== null && this.#options.isSealing?.() === true;
     if (isSealing || (removedAt !== null && before.some(({ size }) => size > removedAt))) return;

@@ -60,7 +60,10 @@ export class FalseCheckpoints {
     const next = this.#withinKeys([...held.filter((other) => !replaced.includes(other)), known]);
     if (!next.includes(known)) return;
     const gone = held.filter((other) => !next.includes(other));
-    await store.write([rowOf(known), ...gone.map(({ checkpoint }) => falseCheckpointTable.del(...partsOf(checkpoint)))]);
+    await store.write([
+      rowOf(known),
+      ...gone.map(({ checkpoint }) => falseCheckpointTable.del(...partsOf(checkpoint))),
+    ]);
     this.#kept.set(node, next);
   }
 

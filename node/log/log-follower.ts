@@ -100,11 +100,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #untold: Advance[] = [];
   #reconsiders = false;
 
-  private constructor(
-    options: LogFollowerOptions,
-    checkpointStore: CheckpointStore,
-    consensus: ConsensusSource,
-  ) {
+  private constructor(options: LogFollowerOptions, checkpointStore: CheckpointStore, consensus: ConsensusSource) {
     this.#options = options;
     const { federationLog } = options;
     this.federationLog = federationLog;
@@ -245,7 +241,15 @@ export class LogFollower implements AsyncDisposable {
     const decided = knownNode(this.federationLog.state, self)?.last?.batch ?? 0;
     const { current: roster } = keys.currentRosters.inForce;
     const { batch, unsealed } = sealed();
-    const release = { self, removedAt, checkpointStore: this.checkpointStore, roster, sealed: batch, decided, unsealed };
+    const release = {
+      self,
+      removedAt,
+      checkpointStore: this.checkpointStore,
+      roster,
+      sealed: batch,
+      decided,
+      unsealed,
+    };
     return { index: removedAt, isReleased: this.#isReleased || isReleased(release) };
   }
 
@@ -295,7 +299,10 @@ export class LogFollower implements AsyncDisposable {
     const removal = this.removal;
     if (this.#isReleased || removal?.isReleased !== true) return;
     this.#isReleased = true;
-    log.warn({ removedAt: removal.index }, 'this node was removed, and all that it recorded is decided and vouched for: it may be stopped');
+    log.warn(
+      { removedAt: removal.index },
+      'this node was removed, and all that it recorded is decided and vouched for: it may be stopped',
+    );
     onReleased?.();
   }
 

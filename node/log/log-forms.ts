@@ -44,7 +44,9 @@ export function readLogRequest(request: Uint8Array): (checkpoint: SignedCheckpoi
   } catch {
     throw new PeerStatementError('malformed', 'a question about the log that is no JSON');
   }
-  if (!compiledRequest.Check(value)) throw new PeerStatementError('malformed', 'a question about the log of another shape');
+  if (!compiledRequest.Check(value)) {
+    throw new PeerStatementError('malformed', 'a question about the log of another shape');
+  }
   const held = new Set(value.held);
   return (checkpoint) => !held.has(markOf(checkpoint));
 }

@@ -96,7 +96,10 @@ export function logState(
   };
 }
 
-function lackedAnswer({ node, batch, since }: LackedBatch, { others, toldHeads }: AskedMembers): LogState['lacking'][number] {
+function lackedAnswer(
+  { node, batch, since }: LackedBatch,
+  { others, toldHeads }: AskedMembers,
+): LogState['lacking'][number] {
   const told = toldHeads(node);
   const without = others.filter((member) => (told.get(member) ?? batch) < batch);
   return { node, batch, since, without, unasked: others.filter((member) => !told.has(member)) };

@@ -50,7 +50,11 @@ export interface OwnNaming {
  * Whether a node may name its own batch now (TRUST §2): the account that pays is its own in the roster in force, no
  * revocation of the envelope's key is, and another member holds the body; in a federation of one at once.
  */
-export function mayNameOwn(state: DecisionState, { self, account, heldUpTo }: OwnNaming, message: BatchMessage): boolean {
+export function mayNameOwn(
+  state: DecisionState,
+  { self, account, heldUpTo }: OwnNaming,
+  message: BatchMessage,
+): boolean {
   if (memberOfAccount(state, account) !== self || isRevoked(state, self, message.keyId)) return false;
   const isAlone = Object.keys(state.members).length === 1;
   return isAlone || message.batch <= heldUpTo;

@@ -40,7 +40,11 @@ export async function nextCheckpoint(grounds: CheckpointGrounds): Promise<Checkp
 }
 
 /** Whether a tree of `size`, with these batches derived, has reached what a checkpoint says. */
-function covers(size: number, vouched: ReadonlyMap<string, number>, { size: reached, vouched: batches }: Checkpoint): boolean {
+function covers(
+  size: number,
+  vouched: ReadonlyMap<string, number>,
+  { size: reached, vouched: batches }: Checkpoint,
+): boolean {
   return size >= reached && Object.entries(batches).every(([node, batch]) => (vouched.get(node) ?? 0) >= batch);
 }
 

@@ -109,11 +109,7 @@ export async function endReread({ self, store, follower, anchoring, ownKeys, now
   await store.write([rereadTable.del(REREAD_ROW)]);
 }
 
-async function dropRows(
-  store: Store,
-  table: string,
-  keeps: (key: string) => boolean,
-): Promise<void> {
+async function dropRows(store: Store, table: string, keeps: (key: string) => boolean): Promise<void> {
   let operations: Operation[] = [];
   for await (const [key] of store.range({ gte: `${table}/`, lt: `${table}0` })) {
     if (keeps(key)) continue;

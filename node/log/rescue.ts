@@ -154,7 +154,9 @@ export class Rescue implements AsyncDisposable {
   #hasAnswered(): boolean {
     const { sources, consensus, waitingFor } = this.#options.readingState();
     if (this.#options.federationLog.state.sequence > this.#position) return true;
-    const answers = [...sources, ...(consensus === null ? [] : [consensus])].map(({ lastAnswerAt }) => lastAnswerAt ?? 0);
+    const answers = [...sources, ...(consensus === null ? [] : [consensus])].map(
+      ({ lastAnswerAt }) => lastAnswerAt ?? 0,
+    );
     return waitingFor === 'nothing' && answers.some((at) => at > this.#lookedAt);
   }
 

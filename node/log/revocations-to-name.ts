@@ -43,7 +43,9 @@ export function revocationsToName(
   const own = state.open[self]?.revocations ?? [];
   const candidates = [...byKey(revocations)].flatMap(([keyId, ofKey]) => {
     const said = ofKey.filter(({ revocation, hash }) => isSaid(state, own, revocation.node, keyId, hash));
-    const next = ofKey.find((known) => mayRevoke(state, nameOf(known)) && said.every((other) => reach(known) < reach(other)));
+    const next = ofKey.find(
+      (known) => mayRevoke(state, nameOf(known)) && said.every((other) => reach(known) < reach(other)),
+    );
     if (next === undefined || !isCertified(keyId) || lacksText(state, ofKey)) return [];
     const isFirst = said.length === 0;
     const lastBatch = sealing.get(keyId) ?? 0;
@@ -51,7 +53,12 @@ export function revocationsToName(
     return [{ known: next, rank, lastBatch }];
   });
   candidates.sort((a, b) => {
-    return a.rank - b.rank || b.lastBatch - a.lastBatch || reach(a.known) - reach(b.known) || (a.known.hash < b.known.hash ? -1 : 1);
+    return (
+      a.rank - b.rank ||
+      b.lastBatch - a.lastBatch ||
+      reach(a.known) - reach(b.known) ||
+      (a.known.hash < b.known.hash ? -1 : 1)
+    );
   });
   const [node] = revocations.map(({ revocation }) => revocation.node);
   let space = Math.min(

@@ -103,7 +103,11 @@ export class StatementNamer implements AsyncDisposable {
     const toName: RevocationToName[] = [];
     for (const node of keys.rosters.nodes) {
       const revocations = keys.directory.revocationsOf(node);
-      if (revocations.every(({ revocation: { keyId }, hash: statement }) => !mayRevoke(state, { node, keyId, statement }))) continue;
+      if (
+        revocations.every(({ revocation: { keyId }, hash: statement }) => !mayRevoke(state, { node, keyId, statement }))
+      ) {
+        continue;
+      }
       const known = {
         isCertified: (keyId: Sha256Hash) => keys.directory.get(node, keyId) !== undefined,
         sealing: await sealingKeys(node),

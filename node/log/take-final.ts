@@ -33,7 +33,9 @@ export async function takeFinal(
     await onAdvance(advance);
     if (advance.needs === null) return;
     const text = await textOf(advance.needs);
-    if (text === undefined) throw new RosterLackingError(`the ledger puts roster ${advance.needs} in force, which is not here`);
+    if (text === undefined) {
+      throw new RosterLackingError(`the ledger puts roster ${advance.needs} in force, which is not here`);
+    }
     await log.keepRoster(text);
   }
 }

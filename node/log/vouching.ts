@@ -223,7 +223,10 @@ export class Vouching implements AsyncDisposable {
     const deriver = BatchDeriver.open(context, before, decided, signed);
     for await (const group of storedGroups(store, deriver.envelope)) await deriver.takeGroup(group);
     const { state, sources } = deriver.finish();
-    await store.write([...derivedOperations(state, sources), sealingKeyTable.put([node, decided.keyId], decided.batch)]);
+    await store.write([
+      ...derivedOperations(state, sources),
+      sealingKeyTable.put([node, decided.keyId], decided.batch),
+    ]);
     this.#states.set(node, state);
   }
 
@@ -252,7 +255,10 @@ export class Vouching implements AsyncDisposable {
     const { code, seq } = refusal;
     const known = this.#underived.get(node);
     if (known?.batch !== batch || known.code !== code) {
-      log.error({ err: refusal, node, batch, code, seq }, 'a decided batch is not derived: its chain is vouched for no further');
+      log.error(
+        { err: refusal, node, batch, code, seq },
+        'a decided batch is not derived: its chain is vouched for no further',
+      );
     }
     this.#underived.set(node, { node, batch, code });
     if (code === 'envelope-not-decided') onRivalDecided(node, batch);

@@ -20,7 +20,16 @@ export interface Health {
    * `removed`: no roster in force names it any more; it records nothing.
    * `refused`: its own records make no batch that a member would derive, and it signs nothing more.
    */
-  readonly signer: 'ok' | 'clock-off' | 'closed' | 'contradicted' | 'failing' | 'halted' | 'recovering' | 'refused' | 'removed';
+  readonly signer:
+    | 'ok'
+    | 'clock-off'
+    | 'closed'
+    | 'contradicted'
+    | 'failing'
+    | 'halted'
+    | 'recovering'
+    | 'refused'
+    | 'removed';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;

@@ -17,7 +17,12 @@ export function watchLog(registry: Registry, { log, topic, contradicted, removal
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
   };
-  const labelled = (name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void => {
+  const labelled = (
+    name: string,
+    help: string,
+    label: string,
+    read: () => Iterable<readonly [string, number]>,
+  ): void => {
     const made: Gauge = new Gauge({
       name,
       help,
@@ -44,18 +49,25 @@ export function watchLog(registry: Registry, { log, topic, contradicted, removal
   labelled('meridian_topic_contradiction', 'Message at which a source contradicts the others.', 'source', () =>
     topic().contradictions.map(({ who, sequence }) => [who, sequence] as const),
   );
-  labelled('meridian_checkpoint_decisions', 'Decisions that the newest checkpoint of each member covers.', 'member', () =>
-    log().checkpoints.map(({ node, size }) => [node, size] as const),
+  labelled(
+    'meridian_checkpoint_decisions',
+    'Decisions that the newest checkpoint of each member covers.',
+    'member',
+    () => log().checkpoints.map(({ node, size }) => [node, size] as const),
   );
   gauge('meridian_closed_chains', 'Nodes whose chain cannot go on.', () => log().closed.length);
   gauge('meridian_contradicted', '1 while most members have another log than this node, which signs nothing.', () => {
     return contradicted() ? 1 : 0;
   });
-  gauge('meridian_removed', '1 while this node is removed and has still to be decided or vouched for, 2 once it may be stopped.', () => {
-    const removed = removal();
-    if (removed === null) return 0;
-    return removed.isReleased ? 2 : 1;
-  });
+  gauge(
+    'meridian_removed',
+    '1 while this node is removed and has still to be decided or vouched for, 2 once it may be stopped.',
+    () => {
+      const removed = removal();
+      if (removed === null) return 0;
+      return removed.isReleased ? 2 : 1;
+    },
+  );
   gauge('meridian_false_checkpoints', "Members whose checkpoint this node's own tree contradicts.", () => {
     return new Set(log().falseCheckpoints.map(({ node }) => node)).size;
   });

@@ -125,7 +125,9 @@ async function dropHeads({ store, moved }: MigrationContext): Promise<void> {
     if (head === undefined) continue;
     const [, account = '', source = ''] = key.split('/');
     const last = await sourceIndex.last(store, [account, source]);
-    if (last !== undefined && Number(last[0]) + countOf(last[1]) > head.sourceSeq) superfluous.push({ type: 'del', key });
+    if (last !== undefined && Number(last[0]) + countOf(last[1]) > head.sourceSeq) {
+      superfluous.push({ type: 'del', key });
+    }
     if (superfluous.length >= HEADS_A_WRITE) await write();
   }
   await write();

@@ -61,7 +61,9 @@ export class ChainWatch {
   /** Every node that a roster named. */
   get nodes(): readonly NodeId[] {
     const { members, past } = this.#options.state();
-    return Object.keys({ ...past, ...members }).map(nodeId).toSorted();
+    return Object.keys({ ...past, ...members })
+      .map(nodeId)
+      .toSorted();
   }
 
   /** Whether there is so much to look at that the ledger may wait. */
@@ -166,7 +168,9 @@ export class ChainWatch {
       const { batches } = await by.chain(node, from);
       for (const [index, served] of batches.entries()) {
         if (served.batch !== from + index) throw new FalseAnswerError(`${node}/${served.batch} is out of order`);
-        if (served.batch > this.decided(node) || !(await this.#compare(by, node, served.batch, served.envelope))) return;
+        if (served.batch > this.decided(node) || !(await this.#compare(by, node, served.batch, served.envelope))) {
+          return;
+        }
       }
     });
   }

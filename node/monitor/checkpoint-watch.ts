@@ -124,7 +124,12 @@ export class CheckpointWatch {
     for (const [node, { known, since }] of this.#ahead) {
       const { size, root } = known.checkpoint;
       if (now() - since > patienceMs) {
-        alerts.see('checkpoint-ahead', node, `signed for ${size} decisions; the ledger as it was read has ${log.size}`, now());
+        alerts.see(
+          'checkpoint-ahead',
+          node,
+          `signed for ${size} decisions; the ledger as it was read has ${log.size}`,
+          now(),
+        );
       }
       for (const [other, { known: its }] of this.#ahead) {
         const differs = other > node && its.checkpoint.size === size && its.checkpoint.root !== root;

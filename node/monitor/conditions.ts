@@ -51,13 +51,19 @@ export async function seeChains(watched: Watched): Promise<void> {
   for (const { node: by, view } of nodes.answering) {
     for (const { node, batch } of view.heads) {
       const behind = chains.decided(node) - batch;
-      if (behind > BEHIND_BATCHES) watched.alerts.see('node-behind', `${by.url} ${node}`, `${behind} batches`, watched.now);
+      if (behind > BEHIND_BATCHES) {
+        watched.alerts.see('node-behind', `${by.url} ${node}`, `${behind} batches`, watched.now);
+      }
     }
   }
 }
 
 /** Says which numbers nodes named anew after they were decided. Of each node the first ones say all. */
-export async function seeRivals({ rows, alerts, now }: Pick<Watched, 'alerts' | 'now'> & { readonly rows: Rows }): Promise<void> {
+export async function seeRivals({
+  rows,
+  alerts,
+  now,
+}: Pick<Watched, 'alerts' | 'now'> & { readonly rows: Rows }): Promise<void> {
   const told = new Map<string, number>();
   for await (const [[node = '', batch = ''], { sequence, consensusTimestamp }] of rivalNameTable.under(rows, [])) {
     const before = told.get(node) ?? 0;
@@ -73,7 +79,12 @@ export function seeRevocations({ statements, kept, alerts, now, patience }: Watc
   return Promise.all(
     statements.revocationsInForce().map(async ({ node, keyId, statement, index, shown }) => {
       if (shown !== undefined || !(await isOlder(kept, index, now - patience.bodyMs))) return;
-      alerts.see('statement-withheld', statement, `the ledger revoked ${keyId} of ${node}; no node shows the text`, now);
+      alerts.see(
+        'statement-withheld',
+        statement,
+        `the ledger revoked ${keyId} of ${node}; no node shows the text`,
+        now,
+      );
     }),
   );
 }
@@ -92,7 +103,12 @@ async function seeUnshown({ chains, kept, nodes, alerts, now, patience }: Watche
   const decided = await kept.batch(node, first);
   if (decided === undefined || now - timeOf(decided.decision) <= patience.bodyMs) return;
   const { consensusTimestamp } = decided.decision;
-  alerts.see('batch-missing', `${node}/${first}`, `on the ledger since ${consensusTimestamp} and shown by no node`, now);
+  alerts.see(
+    'batch-missing',
+    `${node}/${first}`,
+    `on the ledger since ${consensusTimestamp} and shown by no node`,
+    now,
+  );
 }
 
 async function seeUnconfirmed(watched: Watched, node: NodeId): Promise<void> {
@@ -104,7 +120,12 @@ async function seeUnconfirmed(watched: Watched, node: NodeId): Promise<void> {
   // What is trimmed was decided long ago.
   if (decided !== undefined && now - timeOf(decided.decision) <= patience.quorumMs) return;
   const wanted = neededWitnesses(statements.roster);
-  alerts.see('quorum-missing', `${node}/${first}`, `fewer than ${wanted} members vouch for it; ${last - confirmed} batches wait`, now);
+  alerts.see(
+    'quorum-missing',
+    `${node}/${first}`,
+    `fewer than ${wanted} members vouch for it; ${last - confirmed} batches wait`,
+    now,
+  );
   const underived = nodes.answering.flatMap(({ view }) => {
     const found = view.underived.find((one) => one.node === node && one.batch === first);
     return found === undefined ? [] : [`${view.node}: ${found.code}`];
@@ -122,6 +143,10 @@ async function isOlder(kept: KeptLog, index: number, than: number): Promise<bool
   return decision === undefined || timeOf(decision) < than;
 }
 
-function timeOf({ consensusTimestamp }: { readonly consensusTimestamp: Parameters<typeof timestampOfConsensus>[0] }): number {
+function timeOf({
+  consensusTimestamp,
+}: {
+  readonly consensusTimestamp: Parameters<typeof timestampOfConsensus>[0];
+}): number {
   return Date.parse(timestampOfConsensus(consensusTimestamp));
 }

@@ -12,7 +12,9 @@ const MAX_PAGES = 16;
 export async function learnStatements(statements: StatementWatch, nodes: WatchedNodes): Promise<void> {
   const lacksText = statements.revocationsInForce().some(({ shown }) => shown === undefined);
   const lacks = statements.takeLackOfKeys() || lacksText;
-  for (const { node } of lacks ? nodes.answering : nodes.answering.slice(0, 1)) await learnFrom(statements, nodes, node);
+  for (const { node } of lacks ? nodes.answering : nodes.answering.slice(0, 1)) {
+    await learnFrom(statements, nodes, node);
+  }
 }
 
 async function learnFrom(statements: StatementWatch, nodes: WatchedNodes, node: PublicNode): Promise<void> {

@@ -83,9 +83,11 @@ export class LogWatch {
       if (view.agreed !== null) this.#mirrors.noteTold(member, view.agreed);
     }
     this.#needsRoster = null;
-    await this.#mirrors.read((messages) => this.#take(messages)).catch((error: unknown) => {
-      if (!(error instanceof RosterLackingError)) throw error;
-    });
+    await this.#mirrors
+      .read((messages) => this.#take(messages))
+      .catch((error: unknown) => {
+        if (!(error instanceof RosterLackingError)) throw error;
+      });
   }
 
   /** Lets a round pass without reading: there is enough to work on. */
@@ -98,7 +100,12 @@ export class LogWatch {
     this.#mirrors.see();
     const { alerts, now } = this.#options;
     if (this.#needsRoster !== null) {
-      alerts.see('statement-withheld', this.#needsRoster, 'the ledger put this roster in force; no node shows it', now());
+      alerts.see(
+        'statement-withheld',
+        this.#needsRoster,
+        'the ledger put this roster in force; no node shows it',
+        now(),
+      );
     }
     if (this.isWhole && (await this.#isRosterOld())) this.#seeRosters();
   }
@@ -108,7 +115,12 @@ export class LogWatch {
     const inForce = rosterInForce(this.state);
     for (const [member, { node, view }] of nodes.byMember(statements.roster.members)) {
       if (view.roster === null || view.roster === inForce) continue;
-      alerts.see('roster-differs', node.url, `${member} goes by roster ${view.roster}, the ledger by ${inForce}`, now());
+      alerts.see(
+        'roster-differs',
+        node.url,
+        `${member} goes by roster ${view.roster}, the ledger by ${inForce}`,
+        now(),
+      );
     }
   }
 
@@ -134,7 +146,10 @@ export class LogWatch {
         },
       });
     } finally {
-      names.take(messages.filter(({ sequence }) => sequence <= log.state.sequence), log.state);
+      names.take(
+        messages.filter(({ sequence }) => sequence <= log.state.sequence),
+        log.state,
+      );
     }
   }
 

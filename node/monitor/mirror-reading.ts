@@ -45,8 +45,17 @@ export class MirrorReading {
     this.#options = options;
     const names = sources.map(({ name }) => name);
     this.#agreement = new Agreement({ topicId, head, sources: names, self: null, members });
-    const pace = { intervalMs: 0, isFast: () => true, random: () => 0, log: pino({ level: 'silent' }), onAnswer: () => undefined, onShown: () => undefined };
-    this.#readers = sources.map((source) => new SourceReader({ agreement: this.#agreement, source, now, signal, ...pace }));
+    const pace = {
+      intervalMs: 0,
+      isFast: () => true,
+      random: () => 0,
+      log: pino({ level: 'silent' }),
+      onAnswer: () => undefined,
+      onShown: () => undefined,
+    };
+    this.#readers = sources.map(
+      (source) => new SourceReader({ agreement: this.#agreement, source, now, signal, ...pace }),
+    );
   }
 
   /** The last message that was processed. */
@@ -88,7 +97,9 @@ export class MirrorReading {
     do {
       const outcomes = await Promise.all([...reading].map(async (reader) => [reader, await reader.read()] as const));
       // One that waits for the others is asked again once their word is processed.
-      reading = new Set(outcomes.filter(([, outcome]) => outcome === 'more' || outcome === 'paused').map(([reader]) => reader));
+      reading = new Set(
+        outcomes.filter(([, outcome]) => outcome === 'more' || outcome === 'paused').map(([reader]) => reader),
+      );
       const before = taken;
       for (let page = this.#next(); page.length > 0 && taken < MESSAGES_PER_POLL; page = this.#next()) {
         await take(page);
@@ -112,13 +123,29 @@ export class MirrorReading {
     for (const { name, failure } of this.#readers) {
       const contradiction = this.#agreement.contradictionOf(name);
       if (contradiction !== null) {
-        const against = { final: 'what was taken before', agreed: 'what two others say', itself: 'what it said before' };
-        alerts.see('mirror-lies', name, `message ${contradiction.sequence} contradicts ${against[contradiction.kind]}`, now());
+        const against = {
+          final: 'what was taken before',
+          agreed: 'what two others say',
+          itself: 'what it said before',
+        };
+        alerts.see(
+          'mirror-lies',
+          name,
+          `message ${contradiction.sequence} contradicts ${against[contradiction.kind]}`,
+          now(),
+        );
       } else if (failure !== null) alerts.see('mirror-failing', name, failure, now());
     }
     for (const { who, sequence } of this.#agreement.contradictions()) {
       const isMirror = this.#readers.some(({ name }) => name === who);
-      if (!isMirror) alerts.see('node-lies', who === CONSENSUS ? 'a majority of members' : who, `tells another message ${sequence}`, now());
+      if (!isMirror) {
+        alerts.see(
+          'node-lies',
+          who === CONSENSUS ? 'a majority of members' : who,
+          `tells another message ${sequence}`,
+          now(),
+        );
+      }
     }
     const dispute = this.#agreement.dispute();
     if (dispute !== null) alerts.see('mirrors-disagree', 'mirrors', `message ${dispute} has two running hashes`, now());

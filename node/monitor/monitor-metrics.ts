@@ -35,9 +35,15 @@ export class MonitorMetrics implements AsyncDisposable {
     const heads = gauge('chain_head_batch', 'Last decided batch of each member.', ['member'], registers, () => {
       for (const { node, batch } of monitor.heads) heads.set({ member: node }, batch);
     });
-    const open = gauge('open_batches', 'Batches not decided, or without a quorum that vouches for them.', ['member'], registers, () => {
-      for (const { node, open: waiting } of monitor.heads) open.set({ member: node }, waiting);
-    });
+    const open = gauge(
+      'open_batches',
+      'Batches not decided, or without a quorum that vouches for them.',
+      ['member'],
+      registers,
+      () => {
+        for (const { node, open: waiting } of monitor.heads) open.set({ member: node }, waiting);
+      },
+    );
     const behind = gauge('checkpoint_behind', 'Decisions that a checkpoint lacks.', ['member'], registers, () => {
       behind.reset();
       for (const { node, decisions } of monitor.behind) behind.set({ member: node }, decisions);

@@ -254,7 +254,9 @@ export class Monitor implements AsyncDisposable {
     if (delay > this.#patience.anchorMs) {
       this.#notice('anchor-late', subject, `on the ledger ${delay / 1000} s after it was sealed`);
     }
-    if (-delay > MISDATED_MS) this.#notice('misdated', subject, `says ${sealedAt} and was on the ledger at ${consensus}`);
+    if (-delay > MISDATED_MS) {
+      this.#notice('misdated', subject, `says ${sealedAt} and was on the ledger at ${consensus}`);
+    }
     this.onAnchored(delay / 1000);
   }
 

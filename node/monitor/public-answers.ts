@@ -102,12 +102,16 @@ export interface FederationView {
  */
 export function readFederationView(text: string): FederationView {
   const value = readJson('federation', text);
-  if (!isJsonObject(value) || !compiledNode.Check(value.node)) throw new AnswerError('the federation page names no node');
+  if (!isJsonObject(value) || !compiledNode.Check(value.node)) {
+    throw new AnswerError('the federation page names no node');
+  }
   const { node, topic, log, roster, members } = value;
   return {
     node,
     roster: compiledRoster.Check(roster) ? roster.hash : null,
-    agreed: compiledTopic.Check(topic) ? { sequence: topic.agreed.sequence, runningHash: topic.agreed.runningHash } : null,
+    agreed: compiledTopic.Check(topic)
+      ? { sequence: topic.agreed.sequence, runningHash: topic.agreed.runningHash }
+      : null,
     underived: compiledLog.Check(log) ? log.underived : [],
     closed: compiledClosed.Check(log) ? log.closed : [],
     heads: compiledMembers.Check(members) ? members.map(({ node: of, head }) => ({ node: of, batch: head.batch })) : [],

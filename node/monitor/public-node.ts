@@ -15,7 +15,14 @@ import {
 } from './public-answers.ts';
 
 /** `paced`: it has been asked enough for now · `slow`: it has taken all the time that a round has for it. */
-export type PublicNodeErrorCode = 'unreachable' | 'refused' | 'not-found' | 'paced' | 'slow' | 'too-large' | 'unreadable';
+export type PublicNodeErrorCode =
+  | 'unreachable'
+  | 'refused'
+  | 'not-found'
+  | 'paced'
+  | 'slow'
+  | 'too-large'
+  | 'unreadable';
 
 export class PublicNodeError extends Error {
   override readonly name = 'PublicNodeError';

@@ -97,7 +97,9 @@ export class StatementWatch implements Signatories {
 
   /** Identity keys that any roster in force so far named for a node, the newest first. */
   identityKeys(node: NodeId): readonly Base64url[] {
-    const named = [...this.#rosters.values()].flatMap(({ members }) => members.filter((member) => member.node === node));
+    const named = [...this.#rosters.values()].flatMap(({ members }) =>
+      members.filter((member) => member.node === node),
+    );
     return [...new Set(named.map(({ identityKey }) => identityKey))].toReversed();
   }
 

@@ -10,7 +10,15 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { CreateAccountShape, GiveKeyShape, GrantShape, RotateShape, SetCompressionShape, SetNodesShape, SetTierShape } from './account-forms.ts';
+import {
+  CreateAccountShape,
+  GiveKeyShape,
+  GrantShape,
+  RotateShape,
+  SetCompressionShape,
+  SetNodesShape,
+  SetTierShape,
+} from './account-forms.ts';
 
 const MAX_BYTES = 128 << 10;
 /** Accounts of one page. */

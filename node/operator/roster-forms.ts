@@ -1,6 +1,13 @@
 import Type from 'typebox';
 import { SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
-import { Closed, ConsensusTimestampShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
+import {
+  Closed,
+  ConsensusTimestampShape,
+  NodeIdShape,
+  OrdinalShape,
+  OrNull,
+  Sha256Shape,
+} from '../../protocol/shapes.ts';
 
 /** What an operator asks about rosters, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);

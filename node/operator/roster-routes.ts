@@ -60,7 +60,10 @@ async function rostersAnswer({ self, currentRosters, votes, federationLog }: Ros
   };
 }
 
-async function decidedAt(log: Pick<FederationLog, 'decision'>, index: number | null): Promise<ConsensusTimestamp | null> {
+async function decidedAt(
+  log: Pick<FederationLog, 'decision'>,
+  index: number | null,
+): Promise<ConsensusTimestamp | null> {
   const logged = index === null ? undefined : await log.decision(index);
   return logged?.decision.consensusTimestamp ?? null;
 }

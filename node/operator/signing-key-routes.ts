@@ -48,7 +48,9 @@ export function signingKeyRoutes(services: SigningKeyServices): readonly Operato
     operatorRoute('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
-    operatorRoute('GET', '/fallen-records', (context) => fallenAnswer(self, fallen, new URLSearchParams(context.querystring))),
+    operatorRoute('GET', '/fallen-records', (context) =>
+      fallenAnswer(self, fallen, new URLSearchParams(context.querystring)),
+    ),
     operatorRoute('POST', '/signing-keys/rotate', async (context) => {
       validateRotate(await bodyOf(context));
       const before = ownKeys.keyId;

@@ -99,7 +99,14 @@ export class PayloadCipher {
     seed[0] = kind;
     ciphertext.set(salt);
     const plain = ciphertext.subarray(0, ciphertext.length - TAG_BYTES);
-    sodium.crypto_aead_chacha20poly1305_ietf_encrypt(ciphertext, plain, null, null, NONCE, this.#dataKey(KEY_WORD, id, seed));
+    sodium.crypto_aead_chacha20poly1305_ietf_encrypt(
+      ciphertext,
+      plain,
+      null,
+      null,
+      NONCE,
+      this.#dataKey(KEY_WORD, id, seed),
+    );
     return { seed, ciphertext };
   }
 
@@ -108,7 +115,14 @@ export class PayloadCipher {
     if (seed.length !== SEED_BYTES || !namesCipher(seed[0])) return undefined;
     const plain = Buffer.allocUnsafeSlow(ciphertext.length - TAG_BYTES);
     try {
-      sodium.crypto_aead_chacha20poly1305_ietf_decrypt(plain, null, ciphertext, null, NONCE, this.#dataKey(KEY_WORD, id, seed));
+      sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
+        plain,
+        null,
+        ciphertext,
+        null,
+        NONCE,
+        this.#dataKey(KEY_WORD, id, seed),
+      );
       return plain;
     } catch {
       return undefined;

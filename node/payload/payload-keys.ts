@@ -140,7 +140,11 @@ export async function eraseKeys(store: Reads, erased: readonly ErasedKey[]): Pro
     if (found !== undefined) places.set(found.row, [...(places.get(found.row) ?? []), found.place]);
   }
   const single = erased.map(({ id }) => preparedKeyTable.del(id));
-  const zeroed = [...places].map(([key, at]): Operation => ({ type: 'rewrite', key, rewrite: (row) => zeroPlaces(row, at) }));
+  const zeroed = [...places].map(([key, at]): Operation => ({
+    type: 'rewrite',
+    key,
+    rewrite: (row) => zeroPlaces(row, at),
+  }));
   return { operations: [...zeroed, ...single], rows: [...places.keys(), ...single.map(({ key }) => key)] };
 }
 
@@ -157,7 +161,11 @@ async function firstParts(store: Reads, table: Table<Uint8Array>): Promise<reado
   return [];
 }
 
-const rows = new CoveringRows<readonly [NodeId], Uint8Array, { readonly first: number; readonly seed: Uint8Array | null }>({
+const rows = new CoveringRows<
+  readonly [NodeId],
+  Uint8Array,
+  { readonly first: number; readonly seed: Uint8Array | null }
+>({
   table: payloadKeyTable,
   open({ first, value }, seq) {
     const place = seq - first;

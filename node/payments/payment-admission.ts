@@ -133,7 +133,10 @@ export class PaymentAdmission {
         const { amount, service, drafts } = row;
         const isNewcomer = await this.#isNewcomer(key);
         const isBatch = isBatchService(service);
-        open.restore({ payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer }, drafts * RESTORED_RECORD_BYTES);
+        open.restore(
+          { payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer },
+          drafts * RESTORED_RECORD_BYTES,
+        );
       }
     }
   }

@@ -103,7 +103,9 @@ export class Payments {
   /** Lets go of what is held for a payment until then. `end`: in epoch milliseconds. */
   async end(key: PaymentKey, end: number): Promise<void> {
     const name = keyText(key);
-    for (let busy = this.#ongoingCalls.get(name); busy !== undefined; busy = this.#ongoingCalls.get(name)) await busy.over();
+    for (let busy = this.#ongoingCalls.get(name); busy !== undefined; busy = this.#ongoingCalls.get(name)) {
+      await busy.over();
+    }
     const ongoing = this.#begin(key, null, async () => {
       const row = await this.#options.paymentStore.read(key);
       if (row !== undefined) await this.#options.paymentStore.endHeld({ key, row }, end);
@@ -157,7 +159,12 @@ export class Payments {
   }
 
   /** Undefined where nobody waits for the answer any more, so that nothing was charged. */
-  async #run(key: PaymentKey, call: PaidRequest, order: Order, ongoing: OngoingPaidCall): Promise<PaidOutcome | undefined> {
+  async #run(
+    key: PaymentKey,
+    call: PaidRequest,
+    order: Order,
+    ongoing: OngoingPaidCall,
+  ): Promise<PaidOutcome | undefined> {
     const { paymentStore, charger, now } = this.#options;
     const row = await paymentStore.read(key);
     if (row === undefined) {
@@ -169,7 +176,9 @@ export class Payments {
     if (row.proof !== call.proof) throw new PaymentError('refused', 'signature_differs');
     if (row.request !== call.request) throw new PaymentError('bound-elsewhere');
     if (row.state === 'burnt') throw new PaymentError('refused', 'authorization_used');
-    if (isUncertain(row)) return this.#deliver({ key, row: await charger.chargeAgain({ key, row }, shownOf(call)) }, true);
+    if (isUncertain(row)) {
+      return this.#deliver({ key, row: await charger.chargeAgain({ key, row }, shownOf(call)) }, true);
+    }
     if (!isOpen(row)) return this.#deliver({ key, row }, true);
     return this.#pay({ key, row }, call, async (payment) => {
       if (!ongoing.isWanted) return undefined;

@@ -24,7 +24,9 @@ export const accountRecordProjection: Projection = {
   table: accountRecordTable,
   rowsOf(record: AttestationRecord): Operation[] {
     const { id, kind, account, node, seq } = record;
-    return isAccountRecord(record) && isAccountId(account) ? [accountRecordTable.put([account, kind, node, seq], id)] : [];
+    return isAccountRecord(record) && isAccountId(account)
+      ? [accountRecordTable.put([account, kind, node, seq], id)]
+      : [];
   },
 };
 
@@ -55,7 +57,12 @@ export async function refusalIds(store: Reads, account: string, node: NodeId, li
 }
 
 /** Id of the newest version of an account's statement that its home made, among its records up to a seq. */
-export async function versionIdUpTo(store: Reads, account: string, home: NodeId, seq?: number): Promise<RecordId | undefined> {
+export async function versionIdUpTo(
+  store: Reads,
+  account: string,
+  home: NodeId,
+  seq?: number,
+): Promise<RecordId | undefined> {
   const row = await accountRecordTable.last(store, [account, 'account', home], seq);
   return row && recordId(row[1]);
 }

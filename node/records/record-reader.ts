@@ -95,7 +95,11 @@ export async function* readTextRows(
 }
 
 /** The record of an id and those of its node after it, so many in all. Throws `RecordDamagedError`. */
-export async function readRecordsFrom(store: Reads, id: RecordId, count: number): Promise<readonly AttestationRecord[]> {
+export async function readRecordsFrom(
+  store: Reads,
+  id: RecordId,
+  count: number,
+): Promise<readonly AttestationRecord[]> {
   const first = await readRecord(store, id);
   if (first === undefined) throw new RecordDamagedError(`${id} is not in the store`);
   const slices = new TimeSlices();

@@ -22,7 +22,11 @@ export const recordIndex = new Table('record', numberCodec);
 export const groupTable = new Table('group', statementCodec);
 
 /** What every node derives from the records of every node. */
-export const COMMON_PROJECTIONS: readonly Projection[] = [linkProjection, accountRecordProjection, refusedKeyProjection];
+export const COMMON_PROJECTIONS: readonly Projection[] = [
+  linkProjection,
+  accountRecordProjection,
+  refusedKeyProjection,
+];
 
 /** The rows that follow from a record of whichever node. */
 export function projectedRows(record: AttestationRecord): readonly Operation[] {

@@ -38,7 +38,9 @@ async function replyOf(document: RawDocument, terms: SourceTerms): Promise<Reply
   try {
     return await READERS.run({ document, terms });
   } catch (error) {
-    if (error instanceof WorkerError && error.code === 'too-late') throw refused(`the document is not read in ${READ_MS} ms`);
+    if (error instanceof WorkerError && error.code === 'too-late') {
+      throw refused(`the document is not read in ${READ_MS} ms`);
+    }
     throw refused('the document cannot be read', error);
   }
 }

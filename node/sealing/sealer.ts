@@ -224,10 +224,13 @@ export class Sealer implements AsyncDisposable {
     const held = this.#isHeldBack(this.#options.signer().keyId) ? this.#options.intervalMs : 0;
     const wait = Math.max(held, this.#pace.waitMs(this.#chain.state?.batch ?? 0));
     if (wait === 0) return this.#cut();
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#cutAtPace();
-    }, Math.min(wait, this.#options.intervalMs));
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#cutAtPace();
+      },
+      Math.min(wait, this.#options.intervalMs),
+    );
   }
 
   #cut(): void {

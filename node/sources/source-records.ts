@@ -13,9 +13,7 @@ import { countOf, seqAt, sourceIndex, type SourceRow } from './source-index.ts';
 const ROWS_AT_ONCE = 64;
 
 /** One place of a source as the store has it. `missing`: nothing leads to a record; `damaged`: what is there is not it. */
-export type FoundRecord =
-  | ({ readonly state: 'whole' } & WrittenRecord)
-  | { readonly state: 'missing' | 'damaged' };
+export type FoundRecord = ({ readonly state: 'whole' } & WrittenRecord) | { readonly state: 'missing' | 'damaged' };
 
 export interface SourceEnd {
   /** Undefined where the last row of the index cannot be read. */

@@ -16,7 +16,14 @@ import type { Sealer } from '../sealing/sealer.ts';
 import type { Store } from '../store/store.ts';
 import type { OwnNames } from './own-names.ts';
 import type { StartMarks } from './start-marks.ts';
-import { mayName, sealedByAnother, type StartFacts, startWaits, type StartWait, type TopicReadTo } from './start-rule.ts';
+import {
+  mayName,
+  sealedByAnother,
+  type StartFacts,
+  startWaits,
+  type StartWait,
+  type TopicReadTo,
+} from './start-rule.ts';
 import { startTable } from './start-tables.ts';
 
 /**
@@ -93,7 +100,8 @@ export class NodeStart {
    * the node was halted. Rejects when the signal ends.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { self, store, federation, follower, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } = this.#options;
+    const { self, store, federation, follower, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } =
+      this.#options;
     // One that was removed and is done signs nothing, and nobody answers it.
     if (follower.removal?.isReleased === true) return;
     this.#heldAtStart = (await readHead(store, self))?.envelope.batch ?? 0;
@@ -174,7 +182,9 @@ export class NodeStart {
       wasStopped: marks.wasStopped,
       topicRead: this.#topicRead,
       isTopicEmpty: this.#isTopicEmpty,
-      others: Object.keys(state.members).map(nodeId).filter((node) => node !== self),
+      others: Object.keys(state.members)
+        .map(nodeId)
+        .filter((node) => node !== self),
       majority: state.majority,
       answered,
       limitAt: this.#limitAt,

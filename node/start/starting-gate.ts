@@ -27,7 +27,9 @@ export function startingGate(gate: Gate, start: Starting): Gate {
 export function startingOperatorGate(gate: Gate, start: Starting, openPaths: readonly string[]): Gate {
   return {
     free: (context, route, answer) =>
-      start.pending && !openPaths.includes(route.path) ? Promise.reject(recovering()) : gate.free(context, route, answer),
+      start.pending && !openPaths.includes(route.path)
+        ? Promise.reject(recovering())
+        : gate.free(context, route, answer),
     keyed: gate.keyed,
   };
 }

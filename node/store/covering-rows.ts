@@ -6,7 +6,11 @@ import type { KeyPart, Table } from './table.ts';
 export interface CoveringRowsOptions<Parts extends readonly KeyPart[], Value, Covered> {
   readonly table: Table<Value>;
   /** What is wanted of a row for a number; undefined where it does not cover it. May throw. */
-  readonly open: (row: Row<Parts, Value>, at: number, store: Reads) => Promise<Covered | undefined> | Covered | undefined;
+  readonly open: (
+    row: Row<Parts, Value>,
+    at: number,
+    store: Reads,
+  ) => Promise<Covered | undefined> | Covered | undefined;
 }
 
 /** The key parts before its first number, that number, and its value. */

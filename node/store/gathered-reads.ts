@@ -44,9 +44,21 @@ export class GatheredReads implements Reads {
       const keys = [...new Set(together.map(({ key }) => key))];
       const rows = await this.#store.getMany(keys);
       const found = new Map(keys.map((key, i) => [key, rows[i]]));
-      this.#answer(together.map(({ key, resolve }) => () => resolve(found.get(key))));
+      this.#answer(
+        together.map(
+          ({ key, resolve }) =>
+            () =>
+              resolve(found.get(key)),
+        ),
+      );
     } catch (error) {
-      this.#answer(together.map(({ reject }) => () => reject(error)));
+      this.#answer(
+        together.map(
+          ({ reject }) =>
+            () =>
+              reject(error),
+        ),
+      );
     }
   }
 

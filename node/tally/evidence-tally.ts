@@ -51,7 +51,11 @@ export class EvidenceTally implements RecordCounter {
   readonly #unwritten = new Set<DayTally>();
   #staged: Staged | undefined;
 
-  private constructor(store: Store, node: NodeId, { maxCached = MAX_CACHED_FACETS, pace = new RowPace() }: EvidenceTallyOptions) {
+  private constructor(
+    store: Store,
+    node: NodeId,
+    { maxCached = MAX_CACHED_FACETS, pace = new RowPace() }: EvidenceTallyOptions,
+  ) {
     this.#store = store;
     this.#node = node;
     this.#maxCached = maxCached;
@@ -103,7 +107,9 @@ export class EvidenceTally implements RecordCounter {
     }
     const moved = withRows ? staged.union(this.#unwritten) : [];
     for (const day of moved) yield day.operations();
-    if (withRows && (records.length > 0 || this.#unwritten.size > 0)) yield [countEndOperation(TALLIED, this.#node, next)];
+    if (withRows && (records.length > 0 || this.#unwritten.size > 0)) {
+      yield [countEndOperation(TALLIED, this.#node, next)];
+    }
   }
 
   committed(): void {

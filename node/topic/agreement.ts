@@ -176,7 +176,9 @@ export class Agreement {
     this.#final.advance(messages);
     for (const [source, trail] of this.#trails) {
       // What it told otherwise is forgotten below, and must not be forgiven with that.
-      const other = messages.find(({ sequence, runningHash }) => (trail.hashAt(sequence) ?? runningHash) !== runningHash);
+      const other = messages.find(
+        ({ sequence, runningHash }) => (trail.hashAt(sequence) ?? runningHash) !== runningHash,
+      );
       if (other !== undefined) this.#contradict(source, 'final', other.sequence);
       trail.advance(this.position);
     }
@@ -272,7 +274,9 @@ export class Agreement {
       // Where its trail begins is what is final, and no word of its own.
       const hasSpoken = trail.head.sequence > trail.base.sequence;
       if (at !== null) this.#contradict(source, 'agreed', at);
-      else if (hasSpoken) this.#contradictions.clear(source, Math.min(agreed.upTo, compareTrails(agreed.trail, trail).equal));
+      else if (hasSpoken) {
+        this.#contradictions.clear(source, Math.min(agreed.upTo, compareTrails(agreed.trail, trail).equal));
+      }
     }
     for (const { sequence, runningHash } of this.#consensus) {
       const known = sequence <= agreed.upTo ? agreed.trail.hashAt(sequence) : undefined;

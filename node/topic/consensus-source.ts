@@ -97,7 +97,10 @@ export class ConsensusSource implements AsyncDisposable {
     const { sdk, client } = await this.#connect();
     const admission = this.#guard.admit(now);
     if (admission.kind === 'waits') {
-      throw new ConsensusError('held', `the spend guard holds queries back until ${admission.until}: ${admission.limit}`);
+      throw new ConsensusError(
+        'held',
+        `the spend guard holds queries back until ${admission.until}: ${admission.limit}`,
+      );
     }
     await this.#store.write([admission.record]);
     this.#guard.commit(admission);
@@ -113,7 +116,11 @@ export class ConsensusSource implements AsyncDisposable {
     } catch (error) {
       if (error instanceof ConsensusError) throw error;
       if (error instanceof sdk.StatusError) {
-        throw new ConsensusError('refused', `consensus nodes refuse to tell the topic: ${error.status.toString()}`, error);
+        throw new ConsensusError(
+          'refused',
+          `consensus nodes refuse to tell the topic: ${error.status.toString()}`,
+          error,
+        );
       }
       throw new ConsensusError('unreachable', 'no consensus node tells the topic', error);
     }

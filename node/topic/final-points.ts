@@ -51,7 +51,9 @@ export class FinalPoints {
   refine(trail: Trail): void {
     const [first] = this.#ahead;
     if (first === undefined || first.sequence <= trail.lastHeld) return;
-    if (trail.hashAt(first.sequence) === first.runningHash) this.#ahead.unshift(...trail.waypointsBefore(first.sequence));
+    if (trail.hashAt(first.sequence) === first.runningHash) {
+      this.#ahead.unshift(...trail.waypointsBefore(first.sequence));
+    }
   }
 
   /** The last point up to which a trail holds the messages. */

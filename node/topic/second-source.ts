@@ -131,7 +131,9 @@ export class SecondSource {
 
   #noteFailure(error: unknown): void {
     const failure = error instanceof Error ? error.message : String(error);
-    if (failure !== this.#failure) this.#port.log.warn({ err: error }, 'consensus nodes did not say how the topic stands');
+    if (failure !== this.#failure) {
+      this.#port.log.warn({ err: error }, 'consensus nodes did not say how the topic stands');
+    }
     this.#failure = failure;
   }
 }

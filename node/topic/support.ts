@@ -52,9 +52,7 @@ function agreedOf(lines: readonly Line[]): Pick<Support, 'agreed' | 'fork'> {
       if (fork === null || comparison.equal < fork.at) fork = { line, at: comparison.equal };
     }
   }
-  return fork === null
-    ? { agreed, fork: null }
-    : { agreed: { ...fork.line, upTo: fork.at }, fork: fork.at };
+  return fork === null ? { agreed, fork: null } : { agreed: { ...fork.line, upTo: fork.at }, fork: fork.at };
 }
 
 /**

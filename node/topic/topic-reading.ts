@@ -216,7 +216,10 @@ export class TopicReading implements AsyncDisposable {
       try {
         await onFinal(messages);
       } catch (error) {
-        log.error({ err: error, after: this.#agreement.position.sequence }, 'final messages were not processed; trying again');
+        log.error(
+          { err: error, after: this.#agreement.position.sequence },
+          'final messages were not processed; trying again',
+        );
         await new AutoResetEvent().wait(backoffDelay(++failures, random()), signal);
         continue;
       }

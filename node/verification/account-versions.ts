@@ -43,7 +43,8 @@ export class AccountVersions {
     if (home === undefined || last === undefined) return undefined;
     const { index, batch } = await this.#place(home, last.seq);
     if (isBefore(index, place)) return { id: last.id, index };
-    const youngest = batch === undefined ? await readHead(store, home) : await readBatch(store, home, batch.envelope.batch - 1);
+    const youngest =
+      batch === undefined ? await readHead(store, home) : await readBatch(store, home, batch.envelope.batch - 1);
     const holding = youngest && (await this.#lastBatchBefore(youngest, place));
     if (holding === undefined) return undefined;
     const { first, size } = holding.envelope;
@@ -53,7 +54,10 @@ export class AccountVersions {
   }
 
   /** Of a node's batches up to this one the last that was decided before a place. */
-  async #lastBatchBefore({ envelope: { node, batch } }: StoredBatch, place: number | null): Promise<StoredBatch | undefined> {
+  async #lastBatchBefore(
+    { envelope: { node, batch } }: StoredBatch,
+    place: number | null,
+  ): Promise<StoredBatch | undefined> {
     let [low, high] = [0, batch];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);

@@ -73,7 +73,10 @@ export async function publicProof(sources: FederationProofSources, evidence: Evi
  * What one node tells another of a record that is too young to have come round: what its own node signed, and nothing of
  * the log, which every node reads itself.
  */
-export function youngBundle({ keys }: { readonly keys: Pick<FederationKeys, 'directory' | 'rosters'> }, { proof }: Evidence): Bundle {
+export function youngBundle(
+  { keys }: { readonly keys: Pick<FederationKeys, 'directory' | 'rosters'> },
+  { proof }: Evidence,
+): Bundle {
   const { statement } = keys.rosters.signedGenesis;
   return {
     format: BUNDLE_FORMAT,

@@ -42,7 +42,10 @@ export function chooseCheckpoints(
 }
 
 /** By how many checkpoints of their size there are that are needed, then the newest. */
-function commonestSizeFirst(candidates: readonly KnownCheckpoint[], needs: readonly Need[]): readonly KnownCheckpoint[] {
+function commonestSizeFirst(
+  candidates: readonly KnownCheckpoint[],
+  needs: readonly Need[],
+): readonly KnownCheckpoint[] {
   const needed = candidates.filter(({ checkpoint }) => needs.some(({ says }) => says(checkpoint)));
   const counts = new Map<number, number>();
   for (const { checkpoint } of needed) counts.set(checkpoint.size, (counts.get(checkpoint.size) ?? 0) + 1);

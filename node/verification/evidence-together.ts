@@ -36,7 +36,9 @@ export async function completedTogether(
   const ofNodes = Map.groupBy(all, ({ record }) => record.node);
   const shares = await Promise.all([...ofNodes].map(([node, records]) => shared(sources.store, node, records, failed)));
   await Promise.all(
-    shares.flat().map((share) => complete(share).catch((error: unknown) => share.records.forEach((one) => failed(one, error)))),
+    shares
+      .flat()
+      .map((share) => complete(share).catch((error: unknown) => share.records.forEach((one) => failed(one, error)))),
   );
   return found;
 }

@@ -6,7 +6,12 @@ import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { ReadTexts } from '../../protocol/chain/read-texts.ts';
-import { type AttestationRecord, recordLeaf, type WholeTexts, type WrittenRecord } from '../../protocol/chain/record.ts';
+import {
+  type AttestationRecord,
+  recordLeaf,
+  type WholeTexts,
+  type WrittenRecord,
+} from '../../protocol/chain/record.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { openedBodyTable } from '../records/opened-bodies.ts';
@@ -94,7 +99,11 @@ function tryReadTexts(texts: WholeTexts): ReadTexts | undefined {
 async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
   const { node, seq } = received.record;
   const batch = await readBatchOf(sources.store, node, seq);
-  return completedIn(sources, received, batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) });
+  return completedIn(
+    sources,
+    received,
+    batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) },
+  );
 }
 
 /** The same in the batch that the record is in; undefined while it is unsealed. */
@@ -107,7 +116,9 @@ export async function completedIn(
   const { receipt, batch } = await byOneKey(sources.store, received, holding);
   // The batch's first: of its tiles the group's leaves are had.
   const sealed = batch && (await batchProof(sources, record, batch));
-  const path = await sources.trees.groupPath(receipt.group, record.seq, () => groupLeaves(sources, receipt.group, batch));
+  const path = await sources.trees.groupPath(receipt.group, record.seq, () =>
+    groupLeaves(sources, receipt.group, batch),
+  );
   return {
     record,
     batch: batch && { envelope: batch.envelope, signed: batch.signed },
@@ -120,7 +131,11 @@ export async function completedIn(
  * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was read
  * before the batch was sealed, or signed anew. While it is being signed anew there is none.
  */
-async function byOneKey(store: Reads, { record: { node, seq }, receipt }: ReceivedRecord, batch: DecidedBatch | undefined) {
+async function byOneKey(
+  store: Reads,
+  { record: { node, seq }, receipt }: ReceivedRecord,
+  batch: DecidedBatch | undefined,
+) {
   const isBy = ({ group }: ReceivedRecord['receipt']) => group.keyId === batch?.envelope.keyId;
   if (batch === undefined || isBy(receipt)) return { receipt, batch };
   const now = (await readGroup(store, node, seq)) ?? receipt;

@@ -70,7 +70,8 @@ export async function proveFederation(
     return signers.some((key) => key.node === node && key.keyId === keyId);
   });
   const sizes = [...new Set(chosen.map(({ checkpoint }) => checkpoint.size))];
-  const place = (text: string): Promise<DecisionProof> => placeDecision(sources.federationLog, decisionText.parse(text), sizes);
+  const place = (text: string): Promise<DecisionProof> =>
+    placeDecision(sources.federationLog, decisionText.parse(text), sizes);
   return {
     sizes,
     statements: {
@@ -122,7 +123,12 @@ function witnessNeed({ roster }: PlacedRoster, { node, batch, decision }: Subjec
 
 /** That enough members show where decisions on batches of a node stand in the log, the last of which is at `index`. */
 export function coveringNeed(roster: Roster, node: NodeId, index: number): Need {
-  return { members: othersOf(roster, node), count: neededWitnesses(roster), spare: 0, says: ({ size }) => size > index };
+  return {
+    members: othersOf(roster, node),
+    count: neededWitnesses(roster),
+    spare: 0,
+    says: ({ size }) => size > index,
+  };
 }
 
 /** Who may say it of a node: all members beside it, or itself where it is alone. */

@@ -19,7 +19,10 @@ export interface GivenReceipt {
 }
 
 /** The receipt of a bundle's own record; null where the record cannot be read. */
-export function givenReceipt(suite: Suite, { record, receipt }: Pick<Bundle, 'receipt' | 'record'>): GivenReceipt | null {
+export function givenReceipt(
+  suite: Suite,
+  { record, receipt }: Pick<Bundle, 'receipt' | 'record'>,
+): GivenReceipt | null {
   try {
     const { node, seq } = readHead(record.head);
     return { node, seq, leaf: writeSha256(recordLeaf(suite, record.head)), ...receipt };

@@ -57,7 +57,13 @@ export function judgeBundle(suite: Suite, text: string, { log, at, limits }: Jud
   const signing = [{ batch, receipt }, ...linked].flatMap((proof) => read(() => keysSigning([proof])).flat());
   const isOpen = isUnclear(log, signing);
   const checkpoints = bundle.checkpoints.filter((signed) => {
-    return !isOpen && !isUnclear(log, read(() => checkpointStatement.parse(signed.text)));
+    return (
+      !isOpen &&
+      !isUnclear(
+        log,
+        read(() => checkpointStatement.parse(signed.text)),
+      )
+    );
   });
   const known = isOpen ? { ...log, checkpoints: [] } : log;
   return verifyBundle(suite, { ...bundle, checkpoints }, { log: logViewOf(known), at });

@@ -153,6 +153,13 @@ function placeOf({ decision }: Evidence): number | null {
 }
 
 function bytesOf({ proof: { record, receipt, batch } }: Evidence): number {
-  const texts = [record.head, record.body ?? '', receipt.statement, receipt.signature, batch?.envelope ?? '', batch?.signature ?? ''];
+  const texts = [
+    record.head,
+    record.body ?? '',
+    receipt.statement,
+    receipt.signature,
+    batch?.envelope ?? '',
+    batch?.signature ?? '',
+  ];
   return EVIDENCE_BYTES + texts.reduce((sum, { length }) => sum + length, 0);
 }

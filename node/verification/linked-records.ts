@@ -146,7 +146,9 @@ function several<Found extends Linked>(
 ): Several<Found> {
   const [elsewhere, atHome] = [all.filter(isElsewhere), all.filter((one) => !isElsewhere(one))];
   const byNode = [...Map.groupBy(elsewhere, ({ record }) => record.node).values()].map(ordered);
-  const interleaved = Array.from({ length: MAX_ELSEWHERE }, (_, i) => byNode.flatMap((ofNode) => ofNode.slice(i, i + 1))).flat();
+  const interleaved = Array.from({ length: MAX_ELSEWHERE }, (_, i) =>
+    byNode.flatMap((ofNode) => ofNode.slice(i, i + 1)),
+  ).flat();
   return {
     records: [...ordered(atHome).slice(0, count), ...interleaved.slice(0, MAX_ELSEWHERE)],
     truncated: truncated || atHome.length > count || elsewhere.length > MAX_ELSEWHERE,

@@ -102,7 +102,12 @@ export class LogKnowledge {
     return {
       roots: new Map([...counted.map(rootOf), ...pairs(sizes, roots)]),
       decisions: new Map(pairs(places, texts)),
-      batches: new Map(pairs(batches.map(({ node, batch }) => batchName(node, batch)), decided)),
+      batches: new Map(
+        pairs(
+          batches.map(({ node, batch }) => batchName(node, batch)),
+          decided,
+        ),
+      ),
       rosters,
       revocations,
       unclear,

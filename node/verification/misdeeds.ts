@@ -44,7 +44,9 @@ export class Misdeeds {
     const keys = [keyOf(pair.first), keyOf(pair.second)];
     const { state } = this.#sources.federationLog;
     const named = await this.#named(pair);
-    if (named === null) return keys.some(({ node, keyId }) => isRevoked(state, node, keyId)) ? 'key-revoked' : 'two-signed';
+    if (named === null) {
+      return keys.some(({ node, keyId }) => isRevoked(state, node, keyId)) ? 'key-revoked' : 'two-signed';
+    }
     // Why a key was revoked is not known without the text: then what it signed accuses nobody.
     for (const key of keys) if (await this.#lacksRevocation(key)) return 'key-revoked';
     const answers = await this.#sources.knowledge.ask({ places: [], sizes: [], batches: [] });
@@ -65,7 +67,11 @@ export class Misdeeds {
   async proofOf(pair: Equivocation): Promise<MisdeedProof | null> {
     const named = await this.#named(pair);
     if (named === null) return null;
-    const { statements } = await proveFederation(this.#sources, null, named.map(({ key }) => key));
+    const { statements } = await proveFederation(
+      this.#sources,
+      null,
+      named.map(({ key }) => key),
+    );
     return { format: PROOF_FORMAT, misdeed: misdeedOf(named), ...statements };
   }
 

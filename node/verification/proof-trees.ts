@@ -44,7 +44,11 @@ export class ProofTrees {
   }
 
   /** Path of a record to the root of its group. `leaves`: those of the group, asked for where its tree is not kept. */
-  async groupPath({ root, first, size }: Group, seq: number, leaves: () => Promise<Uint8Array[]>): Promise<Uint8Array[]> {
+  async groupPath(
+    { root, first, size }: Group,
+    seq: number,
+    leaves: () => Promise<Uint8Array[]>,
+  ): Promise<Uint8Array[]> {
     const name = `${root}/${size}`;
     let tree = this.#kept.get(name);
     if (tree === undefined) {

@@ -134,7 +134,11 @@ export class ReceiptsNotKept {
   #isSigned(given: GivenReceipt): boolean {
     const { keys } = this.#sources;
     try {
-      const { node } = openStatement(keys, groupStatement, given, ({ node: by, keyId, first }) => ({ node: by, keyId, first }));
+      const { node } = openStatement(keys, groupStatement, given, ({ node: by, keyId, first }) => ({
+        node: by,
+        keyId,
+        first,
+      }));
       return node === given.node && this.#stands(node, given);
     } catch (error) {
       if (error instanceof PeerStatementError) return false;

@@ -76,14 +76,21 @@ export class RecordJudge {
     if (own === undefined) throw new RangeError('evidence of nothing');
     const statements = { checkpoints: [], keys: certificatesOf(this.#keys, signing), revocations: [] };
     const disclosed = disclosure === undefined ? own : { ...own, proof: { ...own.proof, disclosure } };
-    return verifyOpened(this.#suite, { own: disclosed, linked, statements }, this.#join(answers.rosters), { ...known, log });
+    return verifyOpened(this.#suite, { own: disclosed, linked, statements }, this.#join(answers.rosters), {
+      ...known,
+      log,
+    });
   }
 
   #open(evidence: Evidence, common: CommonTexts): OpenedProof {
     const known = this.#opened.get(evidence);
     if (known !== undefined) return known;
     const { proof, decision } = evidence;
-    const opened = openProof(this.#suite, proofOf({ ...proof, decision: decision && this.#unplaced(decision) }), common);
+    const opened = openProof(
+      this.#suite,
+      proofOf({ ...proof, decision: decision && this.#unplaced(decision) }),
+      common,
+    );
     this.#opened.set(evidence, opened);
     return opened;
   }
@@ -123,7 +130,12 @@ export class RecordJudge {
     ]);
   }
 
-  async #check({ node, keyId }: NodeKey, statement: string, signature: string | null, context: SigningContext): Promise<void> {
+  async #check(
+    { node, keyId }: NodeKey,
+    statement: string,
+    signature: string | null,
+    context: SigningContext,
+  ): Promise<void> {
     const key = this.#keys.directory.get(node, keyId);
     if (key === undefined || signature === null) return;
     await this.#suite.checkApart(key.publicKey, { statement, signature }, context);
@@ -144,4 +156,3 @@ function rostersAlone(rosters: readonly RosterInForce[]): NonNullable<Known['log
     checkpoints: [],
   };
 }
-

@@ -26,7 +26,10 @@ export function keysSigning(proofs: readonly SignedTexts[]): readonly NodeKey[] 
 }
 
 /** The certificates of keys, each once, as far as this node knows them. */
-export function certificatesOf({ directory }: Pick<FederationKeys, 'directory'>, keys: readonly NodeKey[]): SignedStatement[] {
+export function certificatesOf(
+  { directory }: Pick<FederationKeys, 'directory'>,
+  keys: readonly NodeKey[],
+): SignedStatement[] {
   const known = keys.flatMap(({ node, keyId }) => directory.certificates(node, keyId).map(({ signed }) => signed));
   return [...new Set(known)];
 }

@@ -67,7 +67,9 @@ export class Verifier {
    */
   verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
     const isOneMore = !this.#underWay.has(id);
-    if (isOneMore && this.#underWay.size >= MOST_UNDER_WAY) return Promise.reject(new BusyError('too many verdicts wait'));
+    if (isOneMore && this.#underWay.size >= MOST_UNDER_WAY) {
+      return Promise.reject(new BusyError('too many verdicts wait'));
+    }
     return this.#underWay.do(id, () => this.#verify(id));
   }
 

@@ -7,7 +7,11 @@ import { Closed, NodeIdShape, OrdinalShape, OrNull, RecordIdShape } from '../sha
 import { EXAMPLE_IDS } from './example-ids.ts';
 
 /** The nodes that an account is to name: each once. */
-export const AccountNodesShape = Type.Array(NodeIdShape, { minItems: 1, maxItems: MAX_ACCOUNT_NODES, uniqueItems: true });
+export const AccountNodesShape = Type.Array(NodeIdShape, {
+  minItems: 1,
+  maxItems: MAX_ACCOUNT_NODES,
+  uniqueItems: true,
+});
 
 /** `PUT /v1/account`. */
 export const ChangeAccountRequestShape = Closed({ nodes: AccountNodesShape });
@@ -15,20 +19,23 @@ export const ChangeAccountRequestShape = Closed({ nodes: AccountNodesShape });
 /** `GET` and `PUT /v1/account`. */
 export const AccountAnswerShape = Closed({
   success: Type.Literal(true),
-  account: Closed({
-    id: Type.String({ pattern: ACCOUNT_ID_PATTERN }),
-    /** The node that the id names: keys are made and rotated, and nodes changed, there alone. */
-    home: NodeIdShape,
-    tier: Type.Enum([...TIERS]),
-    /** Where the keys of the account work, its home among them, in order of their ids. */
-    nodes: Type.Array(NodeIdShape),
-    /** Of the account's newest statement that this node holds; null before the first. */
-    version: OrNull(OrdinalShape),
-    /** Id of its record. */
-    statement: OrNull(RecordIdShape),
-    /** Whether a change made here is not in that version yet. */
-    pending: Type.Boolean(),
-  }, { title: 'Account' }),
+  account: Closed(
+    {
+      id: Type.String({ pattern: ACCOUNT_ID_PATTERN }),
+      /** The node that the id names: keys are made and rotated, and nodes changed, there alone. */
+      home: NodeIdShape,
+      tier: Type.Enum([...TIERS]),
+      /** Where the keys of the account work, its home among them, in order of their ids. */
+      nodes: Type.Array(NodeIdShape),
+      /** Of the account's newest statement that this node holds; null before the first. */
+      version: OrNull(OrdinalShape),
+      /** Id of its record. */
+      statement: OrNull(RecordIdShape),
+      /** Whether a change made here is not in that version yet. */
+      pending: Type.Boolean(),
+    },
+    { title: 'Account' },
+  ),
 });
 export type AccountAnswer = Static<typeof AccountAnswerShape>;
 

@@ -13,25 +13,31 @@ const MetadataShape = Type.Unsafe<JsonObject>(
 const ReasonShape = TextShape(0, 1000);
 
 /** `POST /v1/agents/register`. With `publicKey` the agent holds its own key, else the node makes one and holds it. */
-export const RegisterAgentRequestShape = Type.Object({
-  agentId: AgentIdShape,
-  displayName: TextShape(1, 200),
-  jurisdiction: TextShape(1, 64),
-  permittedUses: Type.Array(TextShape(0, 200), { minItems: 1, maxItems: 50 }),
-  metadata: Type.Optional(MetadataShape),
-  publicKey: Type.Optional(PublicKeyTextShape),
-  /** By the key's private half, over the `agent-proof` statement. */
-  proofOfPossession: Type.Optional(SignatureTextShape),
-}, OWN_KEY_CONDITIONS);
+export const RegisterAgentRequestShape = Type.Object(
+  {
+    agentId: AgentIdShape,
+    displayName: TextShape(1, 200),
+    jurisdiction: TextShape(1, 64),
+    permittedUses: Type.Array(TextShape(0, 200), { minItems: 1, maxItems: 50 }),
+    metadata: Type.Optional(MetadataShape),
+    publicKey: Type.Optional(PublicKeyTextShape),
+    /** By the key's private half, over the `agent-proof` statement. */
+    proofOfPossession: Type.Optional(SignatureTextShape),
+  },
+  OWN_KEY_CONDITIONS,
+);
 
 /** `POST /v1/agents/:agentId/rotate`. The key is brought where the agent holds its own, else made. */
-export const RotateAgentRequestShape = Type.Object({
-  publicKey: Type.Optional(PublicKeyTextShape),
-  proofOfPossession: Type.Optional(SignatureTextShape),
-  /** By the key before, over the same statement. */
-  previousKeySignature: Type.Optional(SignatureTextShape),
-  reason: Type.Optional(ReasonShape),
-}, OWN_KEY_CONDITIONS);
+export const RotateAgentRequestShape = Type.Object(
+  {
+    publicKey: Type.Optional(PublicKeyTextShape),
+    proofOfPossession: Type.Optional(SignatureTextShape),
+    /** By the key before, over the same statement. */
+    previousKeySignature: Type.Optional(SignatureTextShape),
+    reason: Type.Optional(ReasonShape),
+  },
+  OWN_KEY_CONDITIONS,
+);
 
 /** `POST /v1/agents/:agentId/deactivate`. */
 export const DeactivateAgentRequestShape = Type.Object({ reason: Type.Optional(ReasonShape) });
@@ -79,15 +85,18 @@ export const DeactivateAgentAnswerShape = Closed({
   ...RECORD_MEMBERS,
 });
 
-const AgentKeyShape = Closed({
-  keyId: Sha256Shape,
-  publicKey: Base64urlShape,
-  validFrom: TimestampShape,
-  /** Null while it is in force. */
-  validUntil: OrNull(TimestampShape),
-  /** The record that made it known: its registration or rotation. */
-  attestationId: RecordIdShape,
-}, { title: 'AgentKey' });
+const AgentKeyShape = Closed(
+  {
+    keyId: Sha256Shape,
+    publicKey: Base64urlShape,
+    validFrom: TimestampShape,
+    /** Null while it is in force. */
+    validUntil: OrNull(TimestampShape),
+    /** The record that made it known: its registration or rotation. */
+    attestationId: RecordIdShape,
+  },
+  { title: 'AgentKey' },
+);
 
 /** `GET /v1/agents/:agentId`. What stands in the payload of the registration is null once that is erased. */
 export const AgentAnswerShape = Closed({

@@ -92,7 +92,11 @@ export const BUNDLE_EXAMPLE = {
 };
 
 /** The same, of the record's head alone. */
-export const PROOF_EXAMPLE = { format: BUNDLE_FORMAT, record: { head: HEAD_OF_EXAMPLE, body: null }, ...PROOF_OF_EXAMPLE };
+export const PROOF_EXAMPLE = {
+  format: BUNDLE_FORMAT,
+  record: { head: HEAD_OF_EXAMPLE, body: null },
+  ...PROOF_OF_EXAMPLE,
+};
 
 export const BUNDLE_VERDICT_EXAMPLE = {
   verified: true,

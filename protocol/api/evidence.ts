@@ -6,37 +6,46 @@ import { MAX_LINKED } from '../verdict/bundle.ts';
 import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** The flags of the evidence rules (DOMAIN §2). What is not shown is false. */
-const ComplianceStatusShape = Closed({
-  article12_1: Type.Boolean(),
-  article12_2: Type.Boolean(),
-  article12_3b: Type.Boolean(),
-  article14: Type.Boolean(),
-}, { title: 'ComplianceStatus' });
+const ComplianceStatusShape = Closed(
+  {
+    article12_1: Type.Boolean(),
+    article12_2: Type.Boolean(),
+    article12_3b: Type.Boolean(),
+    article14: Type.Boolean(),
+  },
+  { title: 'ComplianceStatus' },
+);
 
-const ComplianceDetailShape = Closed({
-  ruleSet: Type.Literal(RULE_SET),
-  evaluatedAt: OrNull(TimestampShape),
-  article12_3a: Type.Boolean(),
-  article12_3c: Type.Boolean(),
-  article12_3d: Type.Boolean(),
-  article14_5: Type.Boolean(),
-  reasons: Type.Array(
-    Closed({
-      key: Type.Enum([...CLAUSES]),
-      satisfied: Type.Boolean(),
-      missing: Type.Array(Type.Enum([...LACKS])),
-    }),
-  ),
-  meaning: Type.Literal(MEANING),
-}, { title: 'ComplianceDetail' });
+const ComplianceDetailShape = Closed(
+  {
+    ruleSet: Type.Literal(RULE_SET),
+    evaluatedAt: OrNull(TimestampShape),
+    article12_3a: Type.Boolean(),
+    article12_3c: Type.Boolean(),
+    article12_3d: Type.Boolean(),
+    article14_5: Type.Boolean(),
+    reasons: Type.Array(
+      Closed({
+        key: Type.Enum([...CLAUSES]),
+        satisfied: Type.Boolean(),
+        missing: Type.Array(Type.Enum([...LACKS])),
+      }),
+    ),
+    meaning: Type.Literal(MEANING),
+  },
+  { title: 'ComplianceDetail' },
+);
 
 /** The agent that a record claims to be made for; only `valid` makes it the agent's. Null where none signed. */
 const AgentVerdictShape = OrNull(
-  Closed({
-    agentId: OrNull(Type.String()),
-    keyId: OrNull(Sha256Shape),
-    signature: Type.Enum([...AGENT_SIGNATURES]),
-  }, { title: 'AgentVerdict' }),
+  Closed(
+    {
+      agentId: OrNull(Type.String()),
+      keyId: OrNull(Sha256Shape),
+      signature: Type.Enum([...AGENT_SIGNATURES]),
+    },
+    { title: 'AgentVerdict' },
+  ),
 );
 
 /** A version of an account's statement, and the record that it is. */

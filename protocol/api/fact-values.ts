@@ -10,49 +10,72 @@ export const THROUGHPUT_WINDOW_SECONDS = 60;
 const TinybarsShape = Type.String({ pattern: '^(0|[1-9]\\d{0,19})$', description: 'In tinybars.' });
 
 /** `hbarEquivalent` hbars are worth `centEquivalent` US cents until `expirationTime`, in seconds since the epoch. */
-const RateShape = Closed({ centEquivalent: CountShape, hbarEquivalent: CountShape, expirationTime: CountShape }, { title: 'ExchangeRate' });
+const RateShape = Closed(
+  { centEquivalent: CountShape, hbarEquivalent: CountShape, expirationTime: CountShape },
+  { title: 'ExchangeRate' },
+);
 
 /** What a snapshot of each fact says (DOMAIN §3.3). Times are the ledger's own, `seconds.nanoseconds`. */
 export const FACT_VALUE_SHAPES = {
-  'exchange-rate': Closed({
-    current: RateShape,
-    next: RateShape,
-    usdPerHbar: Type.Number({ minimum: 0, description: 'The current rate, in dollars.' }),
-  }, { title: 'ExchangeRateFact' }),
-  'gas-fees': Closed({
-    fees: Type.Array(Closed({ transactionType: Type.String(), gasTinybars: CountShape })),
-    timestamp: ConsensusTimestampShape,
-  }, { title: 'GasFeesFact' }),
-  supply: Closed({
-    totalTinybars: TinybarsShape,
-    releasedTinybars: TinybarsShape,
-    timestamp: ConsensusTimestampShape,
-  }, { title: 'SupplyFact' }),
-  nodes: Closed({
-    count: CountShape,
-    nodes: Type.Array(
-      Closed({
-        nodeId: CountShape,
-        accountId: OrNull(EntityIdShape),
-        description: OrNull(Type.String()),
-        stakeTinybars: OrNull(TinybarsShape),
+  'exchange-rate': Closed(
+    {
+      current: RateShape,
+      next: RateShape,
+      usdPerHbar: Type.Number({ minimum: 0, description: 'The current rate, in dollars.' }),
+    },
+    { title: 'ExchangeRateFact' },
+  ),
+  'gas-fees': Closed(
+    {
+      fees: Type.Array(Closed({ transactionType: Type.String(), gasTinybars: CountShape })),
+      timestamp: ConsensusTimestampShape,
+    },
+    { title: 'GasFeesFact' },
+  ),
+  supply: Closed(
+    {
+      totalTinybars: TinybarsShape,
+      releasedTinybars: TinybarsShape,
+      timestamp: ConsensusTimestampShape,
+    },
+    { title: 'SupplyFact' },
+  ),
+  nodes: Closed(
+    {
+      count: CountShape,
+      nodes: Type.Array(
+        Closed({
+          nodeId: CountShape,
+          accountId: OrNull(EntityIdShape),
+          description: OrNull(Type.String()),
+          stakeTinybars: OrNull(TinybarsShape),
+        }),
+      ),
+    },
+    { title: 'NodesFact' },
+  ),
+  throughput: Closed(
+    {
+      windowSeconds: Type.Literal(THROUGHPUT_WINDOW_SECONDS),
+      transactionCount: CountShape,
+      tps: Type.Number({ minimum: 0, description: 'Transactions a second between `from` and `to`.' }),
+      from: ConsensusTimestampShape,
+      to: ConsensusTimestampShape,
+      truncated: Type.Boolean({
+        description: 'The mirror was not read back to the beginning of the window: `from` is.',
       }),
-    ),
-  }, { title: 'NodesFact' }),
-  throughput: Closed({
-    windowSeconds: Type.Literal(THROUGHPUT_WINDOW_SECONDS),
-    transactionCount: CountShape,
-    tps: Type.Number({ minimum: 0, description: 'Transactions a second between `from` and `to`.' }),
-    from: ConsensusTimestampShape,
-    to: ConsensusTimestampShape,
-    truncated: Type.Boolean({ description: 'The mirror was not read back to the beginning of the window: `from` is.' }),
-  }, { title: 'ThroughputFact' }),
-  'topic-state': Closed({
-    topicId: EntityIdShape,
-    sequenceNumber: CountShape,
-    runningHash: Sha384Shape,
-    consensusTimestamp: OrNull(ConsensusTimestampShape),
-  }, { title: 'TopicStateFact' }),
+    },
+    { title: 'ThroughputFact' },
+  ),
+  'topic-state': Closed(
+    {
+      topicId: EntityIdShape,
+      sequenceNumber: CountShape,
+      runningHash: Sha384Shape,
+      consensusTimestamp: OrNull(ConsensusTimestampShape),
+    },
+    { title: 'TopicStateFact' },
+  ),
 } as const;
 
 export type FactValues = { readonly [Name in Fact]: Static<(typeof FACT_VALUE_SHAPES)[Name]> };

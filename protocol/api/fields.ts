@@ -14,19 +14,25 @@ export function TextShape(minLength: number, maxLength: number, words: ShapeWord
 
 export const SourceIdShape = TextShape(1, MAX_SOURCE_ID);
 export const DataShape = Type.Unsafe<JsonObject>(
-  Type.Object({}, { title: 'DecisionData', description: 'Whatever the decision rests on: any members.', additionalProperties: true }),
+  Type.Object(
+    {},
+    { title: 'DecisionData', description: 'Whatever the decision rests on: any members.', additionalProperties: true },
+  ),
 );
 
-const ReferenceDatabaseShape = Type.Union([
-  TextShape(0, 256),
-  Type.Object(
-    { id: TextShape(0, 256), version: Type.Optional(TextShape(0, 128)), sha256: Type.Optional(TextShape(0, 128)) },
-    { additionalProperties: false },
-  ),
-], { title: 'ReferenceDatabase' });
+const ReferenceDatabaseShape = Type.Union(
+  [
+    TextShape(0, 256),
+    Type.Object(
+      { id: TextShape(0, 256), version: Type.Optional(TextShape(0, 128)), sha256: Type.Optional(TextShape(0, 128)) },
+      { additionalProperties: false },
+    ),
+  ],
+  { title: 'ReferenceDatabase' },
+);
 
 /** One reference database or several, each by name or by id, version and hash. */
-export const ReferenceDatabasesShape = Type.Union([
-  ReferenceDatabaseShape,
-  Type.Array(ReferenceDatabaseShape, { maxItems: MAX_REFERENCE_DATABASES }),
-], { title: 'ReferenceDatabases' });
+export const ReferenceDatabasesShape = Type.Union(
+  [ReferenceDatabaseShape, Type.Array(ReferenceDatabaseShape, { maxItems: MAX_REFERENCE_DATABASES })],
+  { title: 'ReferenceDatabases' },
+);

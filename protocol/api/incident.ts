@@ -32,7 +32,10 @@ export const IncidentRequestShape = Type.Object({
   supersedes: Type.Optional(IdTextShape),
 });
 
-export const ClockStartShape = Closed({ at: TimestampShape, basis: Type.Enum([...CLOCK_BASES]) }, { title: 'ClockStart' });
+export const ClockStartShape = Closed(
+  { at: TimestampShape, basis: Type.Enum([...CLOCK_BASES]) },
+  { title: 'ClockStart' },
+);
 
 export const IncidentAnswerShape = Closed({
   ...ENVELOPE_MEMBERS,

@@ -30,9 +30,7 @@ export const KEY_TERMS_MEMBERS = {
   scopes: Type.Optional(ScopesShape),
   sources: Type.Optional(OrNull(Type.Array(SourceIdShape, { minItems: 1, maxItems: MAX_KEY_LIMITS }))),
   /** IP addresses and CIDR ranges. */
-  addresses: Type.Optional(
-    OrNull(Type.Array(AddressRangeShape, { minItems: 1, maxItems: MAX_KEY_LIMITS })),
-  ),
+  addresses: Type.Optional(OrNull(Type.Array(AddressRangeShape, { minItems: 1, maxItems: MAX_KEY_LIMITS }))),
   expiresAt: Type.Optional(OrNull(MomentShape)),
 };
 
@@ -53,21 +51,24 @@ export const RotateKeyRequestShape = Closed({
 });
 
 /** A key as its owner sees it. Its text is not among what is known of it. */
-export const KeyShape = Closed({
-  id: Type.String(),
-  name: OrNull(Type.String()),
-  status: Type.Enum(['active', 'expired', 'revoked']),
-  preset: OrNull(Type.Enum([...PRESET_NAMES])),
-  scopes: Type.Array(Type.Enum([...SCOPES])),
-  sources: OrNull(Type.Array(Type.String())),
-  addresses: OrNull(Type.Array(Type.String())),
-  createdAt: TimestampShape,
-  expiresAt: OrNull(TimestampShape),
-  revokedAt: OrNull(TimestampShape),
-  replacedBy: OrNull(Type.String()),
-  /** UTC day. */
-  lastUsedDay: OrNull(Type.String()),
-}, { title: 'ApiKey' });
+export const KeyShape = Closed(
+  {
+    id: Type.String(),
+    name: OrNull(Type.String()),
+    status: Type.Enum(['active', 'expired', 'revoked']),
+    preset: OrNull(Type.Enum([...PRESET_NAMES])),
+    scopes: Type.Array(Type.Enum([...SCOPES])),
+    sources: OrNull(Type.Array(Type.String())),
+    addresses: OrNull(Type.Array(Type.String())),
+    createdAt: TimestampShape,
+    expiresAt: OrNull(TimestampShape),
+    revokedAt: OrNull(TimestampShape),
+    replacedBy: OrNull(Type.String()),
+    /** UTC day. */
+    lastUsedDay: OrNull(Type.String()),
+  },
+  { title: 'ApiKey' },
+);
 export type KeyAnswer = Static<typeof KeyShape>;
 
 const success = Type.Literal(true);

@@ -1,5 +1,14 @@
 import Type, { type Static } from 'typebox';
-import { Closed, CountShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape, Sha384Shape, TimestampShape } from '../shapes.ts';
+import {
+  Closed,
+  CountShape,
+  NodeIdShape,
+  OrdinalShape,
+  OrNull,
+  Sha256Shape,
+  Sha384Shape,
+  TimestampShape,
+} from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /**
@@ -19,17 +28,20 @@ const ContradictionShape = Closed({
 });
 
 /** `log` of `GET /v1/health`. */
-export const LogHealthShape = Closed({
-  /** Decisions in the federation's log as this node has it, and the root of their tree. */
-  size: CountShape,
-  root: Sha256Shape,
-  waitingFor: WaitingForShape,
-  contradictions: Type.Array(ContradictionShape),
-  /** Members whose checkpoint this node's own tree contradicts; none while most contradict that tree. */
-  falseCheckpoints: Type.Array(NodeIdShape),
-  /** Most members, where they say otherwise than this node's own tree: it was fooled, and signs nothing more. */
-  contradictedBy: Type.Array(NodeIdShape),
-}, { title: 'LogHealth' });
+export const LogHealthShape = Closed(
+  {
+    /** Decisions in the federation's log as this node has it, and the root of their tree. */
+    size: CountShape,
+    root: Sha256Shape,
+    waitingFor: WaitingForShape,
+    contradictions: Type.Array(ContradictionShape),
+    /** Members whose checkpoint this node's own tree contradicts; none while most contradict that tree. */
+    falseCheckpoints: Type.Array(NodeIdShape),
+    /** Most members, where they say otherwise than this node's own tree: it was fooled, and signs nothing more. */
+    contradictedBy: Type.Array(NodeIdShape),
+  },
+  { title: 'LogHealth' },
+);
 export type LogHealth = Static<typeof LogHealthShape>;
 
 const PointShape = Closed({ sequence: CountShape, runningHash: Sha384Shape });
@@ -85,7 +97,9 @@ export const LogStateShape = Closed({
   /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
   checkpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, behind: CountShape })),
   /** Checkpoints that this node's own tree contradicts: evidence against their members. None while most contradict it. */
-  falseCheckpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, root: Sha256Shape })),
+  falseCheckpoints: Type.Array(
+    Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, root: Sha256Shape }),
+  ),
 });
 export type LogState = Static<typeof LogStateShape>;
 

@@ -19,7 +19,8 @@ export const LostKeyRequestShape = Closed({ email: TextShape(3, MAX_EMAIL) });
 
 /** The same for an address that has an account and for one that has none, and of the form of a sign-up's. */
 export const LostKeyAnswerShape = SignUpAnswerShape;
-export const LOST_KEY_MESSAGE = 'Where the address has an account here, a mail is on its way to it. It says how to go on.';
+export const LOST_KEY_MESSAGE =
+  'Where the address has an account here, a mail is on its way to it. It says how to go on.';
 
 /** A key as the holder of a link sees it: enough to know it again. */
 const { id, name, scopes, createdAt, lastUsedDay, status } = KeyShape.properties;

@@ -30,7 +30,17 @@ export const HealthAnswerShape = Closed({
   version: Type.String(),
   checks: Closed({
     storage: Type.Enum(['ok', 'failing', 'warn', 'full']),
-    signer: Type.Enum(['ok', 'clock-off', 'closed', 'contradicted', 'failing', 'halted', 'recovering', 'refused', 'removed']),
+    signer: Type.Enum([
+      'ok',
+      'clock-off',
+      'closed',
+      'contradicted',
+      'failing',
+      'halted',
+      'recovering',
+      'refused',
+      'removed',
+    ]),
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),

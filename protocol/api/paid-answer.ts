@@ -5,24 +5,30 @@ import { StatusShape } from './envelope.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** The record that a paid answer was attested by (DOMAIN §3.3). */
-const AttestationShape = Closed({
-  attestationId: RecordIdShape,
-  status: StatusShape,
-  payloadHash: Sha256Shape,
-  signatureAlgorithm: Type.Literal('ML-DSA-65'),
-  submittedAt: TimestampShape,
-  anchorExpectedBy: TimestampShape,
-  verifyUrl: Type.String(),
-}, { title: 'PaidAttestation' });
+const AttestationShape = Closed(
+  {
+    attestationId: RecordIdShape,
+    status: StatusShape,
+    payloadHash: Sha256Shape,
+    signatureAlgorithm: Type.Literal('ML-DSA-65'),
+    submittedAt: TimestampShape,
+    anchorExpectedBy: TimestampShape,
+    verifyUrl: Type.String(),
+  },
+  { title: 'PaidAttestation' },
+);
 
 /** What was paid: dollars, and the transaction that moved them. */
-const PaymentShape = Closed({
-  amount: Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,6})?$' }),
-  asset: Type.Literal(USDC.asset),
-  network: Type.Literal(USDC.network),
-  payer: Type.String({ pattern: '^0x[0-9a-f]{40}$' }),
-  transaction: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
-}, { title: 'Payment' });
+const PaymentShape = Closed(
+  {
+    amount: Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,6})?$' }),
+    asset: Type.Literal(USDC.asset),
+    network: Type.Literal(USDC.network),
+    payer: Type.String({ pattern: '^0x[0-9a-f]{40}$' }),
+    transaction: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
+  },
+  { title: 'Payment' },
+);
 
 /** An answer that was paid for: its own members, and the tail that all such answers have. */
 export function PaidShape<Members extends TProperties>(members: Members) {

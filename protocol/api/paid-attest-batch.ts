@@ -13,11 +13,14 @@ export const MAX_BATCH_XL = 5_000;
 const MAX_RECORD_ID = 128;
 
 /** One decision of a batch. */
-export const BatchRecordShape = Type.Object({
-  ...PAID_DECISION_MEMBERS,
-  /** The caller's own name for it, unique in the batch. */
-  recordId: Type.Optional(TextShape(1, MAX_RECORD_ID)),
-}, { title: 'BatchRecord' });
+export const BatchRecordShape = Type.Object(
+  {
+    ...PAID_DECISION_MEMBERS,
+    /** The caller's own name for it, unique in the batch. */
+    recordId: Type.Optional(TextShape(1, MAX_RECORD_ID)),
+  },
+  { title: 'BatchRecord' },
+);
 export type BatchRecord = Static<typeof BatchRecordShape>;
 
 /** What stands beside the records of a batch. */
@@ -40,14 +43,17 @@ export function BatchAnswerShape(maxRecords: number) {
     status: StatusShape,
     /** In the order of the request. */
     results: Type.Array(
-      Closed({
-        index: CountShape,
-        recordId: OrNull(Type.String()),
-        attestationId: RecordIdShape,
-        payloadHash: Sha256Shape,
-        payloadKey: Type.String(),
-        salt: SaltShape,
-      }, { title: 'PaidBatchResult' }),
+      Closed(
+        {
+          index: CountShape,
+          recordId: OrNull(Type.String()),
+          attestationId: RecordIdShape,
+          payloadHash: Sha256Shape,
+          payloadKey: Type.String(),
+          salt: SaltShape,
+        },
+        { title: 'PaidBatchResult' },
+      ),
       { maxItems: maxRecords },
     ),
     /** Root of the signed group that the records stand in, side by side. */

@@ -27,20 +27,23 @@ export const RegwatchQueryShape = Closed({
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CURSOR })),
 });
 
-const ItemShape = Closed({
-  itemId: RegItemIdShape,
-  /** Written for trying this out: it tells of nothing that happened. */
-  sample: Type.Boolean(),
-  ...RegContentShape.properties,
-  /** Of the document that the item was read in; of what an operator wrote, its canonical text. */
-  sourceHash: Sha256Shape,
-  /** The record of the revision that this one stands in the place of. */
-  supersedes: Type.Array(RecordIdShape),
-  changeType: Type.Enum([...CHANGE_TYPES]),
-  ingestedAt: TimestampShape,
-  /** The record that attests this item. */
-  attestationId: RecordIdShape,
-}, { title: 'RegwatchItem' });
+const ItemShape = Closed(
+  {
+    itemId: RegItemIdShape,
+    /** Written for trying this out: it tells of nothing that happened. */
+    sample: Type.Boolean(),
+    ...RegContentShape.properties,
+    /** Of the document that the item was read in; of what an operator wrote, its canonical text. */
+    sourceHash: Sha256Shape,
+    /** The record of the revision that this one stands in the place of. */
+    supersedes: Type.Array(RecordIdShape),
+    changeType: Type.Enum([...CHANGE_TYPES]),
+    ingestedAt: TimestampShape,
+    /** The record that attests this item. */
+    attestationId: RecordIdShape,
+  },
+  { title: 'RegwatchItem' },
+);
 export type RegwatchItem = Static<typeof ItemShape>;
 
 const PAGE = {

@@ -26,19 +26,22 @@ const HOLD_CONDITIONS = documented({
 });
 
 /** `POST /v1/retention-lock`. A period below 1,825 days is refused with a code of its own. */
-export const RetentionLockRequestShape = Type.Object({
-  sourceId: SourceIdShape,
-  retentionPeriodDays: Type.Integer({
-    maximum: MAX_RETENTION_DAYS,
-    ...documented({ minimum: MIN_RETENTION_DAYS }),
-  }),
-  scope: ScopeShape,
-  regulatoryBasis: Type.Optional(TextShape(0, 500)),
-  /** Required with `legalHold`. */
-  lockedBy: Type.Optional(PersonShape),
-  /** No end until a second person releases it. */
-  legalHold: Type.Optional(Type.Boolean()),
-}, HOLD_CONDITIONS);
+export const RetentionLockRequestShape = Type.Object(
+  {
+    sourceId: SourceIdShape,
+    retentionPeriodDays: Type.Integer({
+      maximum: MAX_RETENTION_DAYS,
+      ...documented({ minimum: MIN_RETENTION_DAYS }),
+    }),
+    scope: ScopeShape,
+    regulatoryBasis: Type.Optional(TextShape(0, 500)),
+    /** Required with `legalHold`. */
+    lockedBy: Type.Optional(PersonShape),
+    /** No end until a second person releases it. */
+    legalHold: Type.Optional(Type.Boolean()),
+  },
+  HOLD_CONDITIONS,
+);
 
 const StatutoryMinimumShape = Type.Record(Type.String(), Type.Integer(), { description: 'Days, by the rule named.' });
 

@@ -8,17 +8,20 @@ import { Closed, CountShape, NodeIdShape, TimestampShape } from '../shapes.ts';
  * of that nobody has brought yet. `decision`: one that was taken back is not decided. `other`: another process signs as this
  * node.
  */
-export const StartWaitShape = Type.Union([
-  Closed({ for: Type.Literal('ledger') }),
-  Closed({
-    for: Type.Literal('members'),
-    answered: Type.Array(NodeIdShape),
-    missing: Type.Array(NodeIdShape),
-    needed: CountShape,
-    until: TimestampShape,
-  }),
-  Closed({ for: Type.Literal('time'), until: TimestampShape }),
-  Closed({ for: Type.Literal('batches'), held: CountShape, known: CountShape }),
-  Closed({ for: Type.Literal('decision'), batch: CountShape }),
-  Closed({ for: Type.Literal('other'), batch: CountShape, sealedAt: TimestampShape }),
-], { title: 'StartWait' });
+export const StartWaitShape = Type.Union(
+  [
+    Closed({ for: Type.Literal('ledger') }),
+    Closed({
+      for: Type.Literal('members'),
+      answered: Type.Array(NodeIdShape),
+      missing: Type.Array(NodeIdShape),
+      needed: CountShape,
+      until: TimestampShape,
+    }),
+    Closed({ for: Type.Literal('time'), until: TimestampShape }),
+    Closed({ for: Type.Literal('batches'), held: CountShape, known: CountShape }),
+    Closed({ for: Type.Literal('decision'), batch: CountShape }),
+    Closed({ for: Type.Literal('other'), batch: CountShape, sealedAt: TimestampShape }),
+  ],
+  { title: 'StartWait' },
+);

@@ -10,13 +10,16 @@ import { TieredAttestRequestShape } from './tiered-attest.ts';
 export const TieredAttestBatchRequestShape = Type.Array(TieredAttestRequestShape, { minItems: 1, maxItems: MAX_BATCH });
 
 const RecordedShape = Closed({ attestationId: RecordIdShape, payloadHash: Sha256Shape }, { title: 'BatchRecorded' });
-const RefusedShape = Closed({
-  /** As in a refusal of `POST /v1/tiered-attest`. */
-  code: Type.String(),
-  detail: Type.String(),
-  /** The member at fault. */
-  field: Type.Optional(Type.String()),
-}, { title: 'BatchRefused' });
+const RefusedShape = Closed(
+  {
+    /** As in a refusal of `POST /v1/tiered-attest`. */
+    code: Type.String(),
+    detail: Type.String(),
+    /** The member at fault. */
+    field: Type.Optional(Type.String()),
+  },
+  { title: 'BatchRefused' },
+);
 
 export const TieredAttestBatchAnswerShape = Closed({
   success: Type.Literal(true),

@@ -12,10 +12,13 @@ export const MomentShape = TextShape(1, MAX_TIME_CHARACTERS, {
 });
 
 /** The same, or a day of UTC as `2026-11-21`. */
-export const TimeOrDayShape = Type.Union([
-  MomentShape,
-  TextShape(1, MAX_TIME_CHARACTERS, {
-    title: 'Day',
-    ...documented({ format: 'date', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
-  }),
-], { title: 'TimeOrDay' });
+export const TimeOrDayShape = Type.Union(
+  [
+    MomentShape,
+    TextShape(1, MAX_TIME_CHARACTERS, {
+      title: 'Day',
+      ...documented({ format: 'date', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+    }),
+  ],
+  { title: 'TimeOrDay' },
+);

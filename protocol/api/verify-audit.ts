@@ -43,21 +43,27 @@ export type CheckResult = (typeof CHECK_RESULTS)[number];
 /** `POST /v1/x402/verify-audit`. */
 export const VerifyAuditRequestShape = Closed({ attestationId: TextShape(1, 64) });
 
-const CheckShape = Closed({
-  name: Type.Enum([...MANDATORY_CHECKS, ...OPTIONAL_CHECKS]),
-  result: Type.Enum([...CHECK_RESULTS]),
-  mandatory: Type.Boolean(),
-  detail: Type.String(),
-}, { title: 'AuditCheck' });
+const CheckShape = Closed(
+  {
+    name: Type.Enum([...MANDATORY_CHECKS, ...OPTIONAL_CHECKS]),
+    result: Type.Enum([...CHECK_RESULTS]),
+    mandatory: Type.Boolean(),
+    detail: Type.String(),
+  },
+  { title: 'AuditCheck' },
+);
 export type AuditCheck = Static<typeof CheckShape>;
 
-const SubjectShape = Closed({
-  recordKind: OrNull(Type.Enum([...RECORD_KINDS])),
-  status: OrNull(Type.Enum([...STATUSES])),
-  submittedAt: OrNull(TimestampShape),
-  /** As the mirror tells it, or else as this node read it before. */
-  consensusTimestamp: OrNull(ConsensusTimestampShape),
-}, { title: 'AuditSubject' });
+const SubjectShape = Closed(
+  {
+    recordKind: OrNull(Type.Enum([...RECORD_KINDS])),
+    status: OrNull(Type.Enum([...STATUSES])),
+    submittedAt: OrNull(TimestampShape),
+    /** As the mirror tells it, or else as this node read it before. */
+    consensusTimestamp: OrNull(ConsensusTimestampShape),
+  },
+  { title: 'AuditSubject' },
+);
 
 const AUDIT = {
   attestationId: RecordIdShape,

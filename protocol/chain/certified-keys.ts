@@ -72,7 +72,9 @@ export class CertifiedKeys {
    * keys of its: for what was decided, those of the rosters up to the decision.
    */
   covering(node: NodeId, keyId: Sha256Hash, seq: number, identityKeys: readonly Base64url[]): CertifiedKey | undefined {
-    return this.certificates(node, keyId).find((key) => key.certificate.seqFrom <= seq && identityKeys.includes(key.identityKey));
+    return this.certificates(node, keyId).find(
+      (key) => key.certificate.seqFrom <= seq && identityKeys.includes(key.identityKey),
+    );
   }
 
   /** The certificates of one key, one of each identity key, the one that covers most first. */

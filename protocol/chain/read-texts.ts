@@ -1,5 +1,12 @@
 import type { Suite } from '../suite/suite.ts';
-import { type AttestationRecord, readBody, readHead, type RecordBody, type RecordHead, type WholeTexts } from './record.ts';
+import {
+  type AttestationRecord,
+  readBody,
+  readHead,
+  type RecordBody,
+  type RecordHead,
+  type WholeTexts,
+} from './record.ts';
 
 /** The two texts of a record that was read, which bring what they say: whoever judges them needs not read them again. */
 export class ReadTexts implements WholeTexts {

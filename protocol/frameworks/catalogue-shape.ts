@@ -47,12 +47,15 @@ const NeedShape = Closed({
 });
 export type Need = Static<typeof NeedShape>;
 
-const ClauseNumberShape = Closed({
-  what: Text,
-  value: Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: DATE_PATTERN })]),
-  unit: Type.Enum([...NUMBER_UNITS]),
-  ref: Text,
-}, { title: 'ClauseNumber' });
+const ClauseNumberShape = Closed(
+  {
+    what: Text,
+    value: Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: DATE_PATTERN })]),
+    unit: Type.Enum([...NUMBER_UNITS]),
+    ref: Text,
+  },
+  { title: 'ClauseNumber' },
+);
 
 export const ClauseShape = Closed({
   clause: Type.String({ minLength: 1, maxLength: 100 }),

@@ -132,7 +132,10 @@ function parseRevocation(text: string): Revocation {
 }
 
 /** The earliest compromise first, and a key that was only rotated last. */
-function furthestFirst({ revocation: a, hash }: KnownRevocation, { revocation: b, hash: other }: KnownRevocation): number {
+function furthestFirst(
+  { revocation: a, hash }: KnownRevocation,
+  { revocation: b, hash: other }: KnownRevocation,
+): number {
   if (a.compromisedSince === b.compromisedSince) return hash < other ? -1 : 1;
   if (a.compromisedSince === null) return 1;
   if (b.compromisedSince === null) return -1;

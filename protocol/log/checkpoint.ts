@@ -31,8 +31,11 @@ export type Checkpoint = Static<typeof CheckpointShape>;
 export const checkpointStatement = statementKind('checkpoint', 'meridian/checkpoint/1', CheckpointShape);
 
 /** A checkpoint as it travels: its exact text, and the signature over it. */
-export const SignedCheckpointShape = Closed({
-  text: Type.String({ minLength: 1, maxLength: 1 << 20 }),
-  signature: Base64urlShape,
-}, { title: 'SignedCheckpoint' });
+export const SignedCheckpointShape = Closed(
+  {
+    text: Type.String({ minLength: 1, maxLength: 1 << 20 }),
+    signature: Base64urlShape,
+  },
+  { title: 'SignedCheckpoint' },
+);
 export type SignedCheckpoint = Static<typeof SignedCheckpointShape>;

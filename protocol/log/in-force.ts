@@ -70,7 +70,10 @@ export function withRoster(
 }
 
 /** Whether the log names this revocation: it is in force, or a member of the roster in force has named it. */
-export function isRevocationNamed({ revoked, open }: DecisionState, { node, keyId, statement }: OpenRevocation): boolean {
+export function isRevocationNamed(
+  { revoked, open }: DecisionState,
+  { node, keyId, statement }: OpenRevocation,
+): boolean {
   if (revoked[node]?.[keyId]?.some((one) => one.statement === statement) === true) return true;
   return Object.values(open).some(({ revocations }) => revocations.some((name) => name.statement === statement));
 }

@@ -1,6 +1,12 @@
 import type { Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
-import { type DecisionState, MAX_OPEN_NAMES, type OpenBatch, type OpenNames, type OpenRevocation } from './decision-state.ts';
+import {
+  type DecisionState,
+  MAX_OPEN_NAMES,
+  type OpenBatch,
+  type OpenNames,
+  type OpenRevocation,
+} from './decision-state.ts';
 
 /** What members named that is not decided, each under the member that named it. All are members of the roster in force. */
 export type Open = DecisionState['open'];

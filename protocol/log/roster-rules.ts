@@ -98,10 +98,22 @@ function requireWhole({ members, quorum }: Roster): void {
   if (!members.every(({ identityKey }) => isPublicKey(identityKey))) {
     throw new RosterError('identity-key', 'an identity key is not an ML-DSA-65 public key');
   }
-  requireUnique('node', members.map(({ node }) => node));
-  requireUnique('identity key', members.map(({ identityKey }) => identityKey));
-  requireUnique('peer id', members.map(({ peerId }) => peerId));
-  requireUnique('account', members.flatMap(({ accounts }) => accounts));
+  requireUnique(
+    'node',
+    members.map(({ node }) => node),
+  );
+  requireUnique(
+    'identity key',
+    members.map(({ identityKey }) => identityKey),
+  );
+  requireUnique(
+    'peer id',
+    members.map(({ peerId }) => peerId),
+  );
+  requireUnique(
+    'account',
+    members.flatMap(({ accounts }) => accounts),
+  );
 }
 
 function requireUnique(what: string, values: readonly string[]): void {

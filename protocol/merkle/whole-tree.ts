@@ -62,7 +62,9 @@ export class WholeTree {
     let place = index;
     for (const { from, width } of this.#levels) {
       const sibling = place ^ 1;
-      if (sibling < width) path.push(this.#nodes.slice((from + sibling) * HASH_BYTES, (from + sibling + 1) * HASH_BYTES));
+      if (sibling < width) {
+        path.push(this.#nodes.slice((from + sibling) * HASH_BYTES, (from + sibling + 1) * HASH_BYTES));
+      }
       place >>= 1;
     }
     return path;
@@ -75,7 +77,7 @@ export class WholeTree {
 
 function levelsOf(leaves: number): { readonly from: number; readonly width: number }[] {
   const levels = [{ from: 0, width: leaves }];
-  for (let from = leaves, width = leaves; width > 1; ) {
+  for (let from = leaves, width = leaves; width > 1;) {
     width = Math.ceil(width / 2);
     levels.push({ from, width });
     from += width;

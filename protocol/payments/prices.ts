@@ -99,7 +99,10 @@ export const SERVICES: Readonly<Record<ServiceName, PricedService>> = TABLE;
 export const SERVICE_NAMES: readonly ServiceName[] = Object.keys(TABLE).filter(isServiceName);
 
 /** Services that sell many records in one call. */
-export const BATCH_SERVICES = ['tiered-attest-batch', 'tiered-attest-batch-xl'] as const satisfies readonly ServiceName[];
+export const BATCH_SERVICES = [
+  'tiered-attest-batch',
+  'tiered-attest-batch-xl',
+] as const satisfies readonly ServiceName[];
 export type BatchService = (typeof BATCH_SERVICES)[number];
 
 export function isBatchService(service: string): service is BatchService {

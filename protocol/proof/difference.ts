@@ -14,7 +14,10 @@ export interface Head {
 export function differs(suite: Suite, first: Head, second: Head, difference: Difference): boolean {
   if (difference.type === 'beginning') {
     const [smaller, larger] = first.size <= second.size ? [first, second] : [second, first];
-    return difference.root !== smaller.root && beginsWith(suite, larger, { ...smaller, root: difference.root }, difference.path);
+    return (
+      difference.root !== smaller.root &&
+      beginsWith(suite, larger, { ...smaller, root: difference.root }, difference.path)
+    );
   }
   const { index, first: here, second: there } = difference;
   if (here.leaf === there.leaf) return false;

@@ -81,7 +81,8 @@ function openCharge(suite: Suite, misdeed: MisdeedProof['misdeed']): Charge | No
   try {
     return chargeOf(suite, misdeed);
   } catch (error) {
-    const isOfProof = error instanceof NoChargeError || error instanceof StatementError || error instanceof EncodingError;
+    const isOfProof =
+      error instanceof NoChargeError || error instanceof StatementError || error instanceof EncodingError;
     if (!isOfProof) throw error;
     return { word: 'no-contradiction', detail: error.message, accused: null, batch: null };
   }
@@ -134,5 +135,8 @@ function signedShortfall(authority: Authority, { signed }: Charge): Shortfall | 
   }
   const fallen = signed.find(({ node, keyId }) => authority.withdrawals.isCompromised(node, keyId));
   if (fallen === undefined) return null;
-  return { word: 'key-revoked', detail: `a key of ${fallen.node} that signed was compromised: somebody else may have held it` };
+  return {
+    word: 'key-revoked',
+    detail: `a key of ${fallen.node} that signed was compromised: somebody else may have held it`,
+  };
 }

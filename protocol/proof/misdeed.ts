@@ -24,15 +24,18 @@ const BatchPlaceShape = Closed({ envelope: TextShape, signature: Base64urlShape,
  * smaller, with the proof of consistency (RFC 9162 §2.1.4; empty where they are of one size), or the leaves that both
  * have in one place, in the order of the trees.
  */
-const DifferenceShape = Type.Union([
-  Closed({ type: Type.Literal('beginning'), root: Sha256Shape, path: PathShape }),
-  Closed({
-    type: Type.Literal('leaf'),
-    index: CountShape,
-    first: Closed({ leaf: Sha256Shape, path: PathShape }),
-    second: Closed({ leaf: Sha256Shape, path: PathShape }),
-  }),
-], { title: 'TreeDifference' });
+const DifferenceShape = Type.Union(
+  [
+    Closed({ type: Type.Literal('beginning'), root: Sha256Shape, path: PathShape }),
+    Closed({
+      type: Type.Literal('leaf'),
+      index: CountShape,
+      first: Closed({ leaf: Sha256Shape, path: PathShape }),
+      second: Closed({ leaf: Sha256Shape, path: PathShape }),
+    }),
+  ],
+  { title: 'TreeDifference' },
+);
 export type Difference = Static<typeof DifferenceShape>;
 
 const TwoEnvelopesShape = Closed({

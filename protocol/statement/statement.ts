@@ -10,7 +10,10 @@ import { type Base64url, Base64urlShape, Closed } from '../shapes.ts';
 import type { Signer, SigningContext, Suite } from '../suite/suite.ts';
 
 /** A statement as it travels: the exact canonical text that was signed, and the signature over its UTF-8 bytes. */
-export const SignedStatementShape = Closed({ statement: Type.String(), signature: Base64urlShape }, { title: 'SignedStatement' });
+export const SignedStatementShape = Closed(
+  { statement: Type.String(), signature: Base64urlShape },
+  { title: 'SignedStatement' },
+);
 export type SignedStatement = Static<typeof SignedStatementShape>;
 
 export class StatementError extends Error {

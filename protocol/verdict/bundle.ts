@@ -21,10 +21,13 @@ export const BUNDLE_MAX_DEPTH = DEFAULT_MAX_DEPTH + 4;
 export const PathShape = Type.Array(Sha256Shape, { maxItems: MAX_PATH });
 
 /** A leaf of the federation's log, and how it walks to the root of each size of checkpoint that it is proven under. */
-export const DecisionProofShape = Closed({
-  text: Type.String(),
-  paths: Type.Array(Closed({ size: OrdinalShape, path: PathShape }, { title: 'TreePath' }), { maxItems: MAX_ITEMS }),
-}, { title: 'DecisionProof' });
+export const DecisionProofShape = Closed(
+  {
+    text: Type.String(),
+    paths: Type.Array(Closed({ size: OrdinalShape, path: PathShape }, { title: 'TreePath' }), { maxItems: MAX_ITEMS }),
+  },
+  { title: 'DecisionProof' },
+);
 export type DecisionProof = Static<typeof DecisionProofShape>;
 
 const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) }, { title: 'RecordTexts' });
@@ -36,31 +39,42 @@ export type Disclosure = Static<typeof DisclosureShape>;
 const PROOF = {
   receipt: Closed({ statement: Type.String(), signature: Base64urlShape, path: PathShape }, { title: 'Receipt' }),
   /** Null until the record's batch is sealed. */
-  batch: OrNull(Closed({ envelope: Type.String(), signature: Base64urlShape, path: PathShape }, { title: 'SealedBatch' })),
+  batch: OrNull(
+    Closed({ envelope: Type.String(), signature: Base64urlShape, path: PathShape }, { title: 'SealedBatch' }),
+  ),
   /** Null until the batch is decided. */
   decision: OrNull(DecisionProofShape),
 };
 
 /** A record beside that of a bundle. A signature or decision is absent where the same text stands before it. */
-const LinkedProofShape = Closed({
-  record: RecordTextsShape,
-  receipt: Closed({ statement: Type.String(), signature: Type.Optional(Base64urlShape), path: PathShape }),
-  batch: OrNull(Closed({ envelope: Type.String(), signature: Type.Optional(Base64urlShape), path: PathShape })),
-  decision: Type.Optional(OrNull(DecisionProofShape)),
-  disclosure: Type.Optional(DisclosureShape),
-}, { title: 'LinkedProof' });
+const LinkedProofShape = Closed(
+  {
+    record: RecordTextsShape,
+    receipt: Closed({ statement: Type.String(), signature: Type.Optional(Base64urlShape), path: PathShape }),
+    batch: OrNull(Closed({ envelope: Type.String(), signature: Type.Optional(Base64urlShape), path: PathShape })),
+    decision: Type.Optional(OrNull(DecisionProofShape)),
+    disclosure: Type.Optional(DisclosureShape),
+  },
+  { title: 'LinkedProof' },
+);
 export type LinkedProof = Static<typeof LinkedProofShape>;
 
 /** A revocation as it travels: signed by its node's identity key, and decided. */
-const RevocationProofShape = Closed({
-  statement: Type.String(),
-  signature: Base64urlShape,
-  decision: DecisionProofShape,
-}, { title: 'RevocationProof' });
+const RevocationProofShape = Closed(
+  {
+    statement: Type.String(),
+    signature: Base64urlShape,
+    decision: DecisionProofShape,
+  },
+  { title: 'RevocationProof' },
+);
 export type RevocationProof = Static<typeof RevocationProofShape>;
 
 /** A roster's text and the decision that brought it into force; null for the genesis, which is known by its hash. */
-const RosterEntryShape = Closed({ text: Type.String(), decision: OrNull(DecisionProofShape) }, { title: 'RosterEntry' });
+const RosterEntryShape = Closed(
+  { text: Type.String(), decision: OrNull(DecisionProofShape) },
+  { title: 'RosterEntry' },
+);
 export type RosterEntry = Static<typeof RosterEntryShape>;
 
 const ListOfRosters = Type.Array(RosterEntryShape, { minItems: 1, maxItems: MAX_ITEMS });
@@ -80,26 +94,32 @@ export type FederationStatements = Pick<Static<typeof FederationShape>, 'checkpo
 const TIMESTAMPS = { timestamps: Type.Optional(Type.Array(Base64urlShape, { maxItems: MAX_ITEMS })) };
 
 /** One file that proves one record with no network (TRUST §7). */
-export const BundleShape = Closed({
-  format: Type.Literal(BUNDLE_FORMAT),
-  record: RecordTextsShape,
-  ...PROOF,
-  ...FEDERATION,
-  ...TIMESTAMPS,
-  disclosure: Type.Optional(DisclosureShape),
-  /** Records that the evidence rules read beside this one. */
-  linked: Type.Optional(Type.Array(LinkedProofShape, { maxItems: MAX_LINKED })),
-}, { title: 'Bundle' });
+export const BundleShape = Closed(
+  {
+    format: Type.Literal(BUNDLE_FORMAT),
+    record: RecordTextsShape,
+    ...PROOF,
+    ...FEDERATION,
+    ...TIMESTAMPS,
+    disclosure: Type.Optional(DisclosureShape),
+    /** Records that the evidence rules read beside this one. */
+    linked: Type.Optional(Type.Array(LinkedProofShape, { maxItems: MAX_LINKED })),
+  },
+  { title: 'Bundle' },
+);
 export type Bundle = Static<typeof BundleShape>;
 
 /** A bundle that shows the head of its record alone: id, kind, node and time, for whoever has the id. */
-export const PublicProofShape = Closed({
-  format: Type.Literal(BUNDLE_FORMAT),
-  record: Closed({ head: Type.String(), body: Type.Null() }),
-  ...PROOF,
-  ...FEDERATION,
-  ...TIMESTAMPS,
-}, { title: 'PublicProof' });
+export const PublicProofShape = Closed(
+  {
+    format: Type.Literal(BUNDLE_FORMAT),
+    record: Closed({ head: Type.String(), body: Type.Null() }),
+    ...PROOF,
+    ...FEDERATION,
+    ...TIMESTAMPS,
+  },
+  { title: 'PublicProof' },
+);
 export type PublicProof = Static<typeof PublicProofShape>;
 
 /** Revocations that a verifier brings beside a bundle, with what proves that they were decided. */

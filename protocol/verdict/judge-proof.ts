@@ -47,7 +47,13 @@ export function judgeProof(grounds: Grounds, opened: OpenedProof, payload: Judge
   const { envelope } = opened;
   const late = covering !== null && decided !== null && envelope !== null && isLate(envelope, decided.decision);
   const isPlaced = covering !== null || (isSettled && counted !== null && isInLog(authority, opened));
-  return { facts, quorum: covering, isLate: late, index: isPlaced ? (decided?.decision.value.index ?? null) : null, problems };
+  return {
+    facts,
+    quorum: covering,
+    isLate: late,
+    index: isPlaced ? (decided?.decision.value.index ?? null) : null,
+    problems,
+  };
 }
 
 /** Without anybody to judge by, what hashes refuse is refused all the same, and nothing else is said. */
@@ -90,7 +96,12 @@ function pinState(isPinned: boolean): Facts['pin'] {
 
 function decisionState(problems: readonly Problem[], isJudged: boolean): DecisionState {
   const codes = new Set(problems.filter(({ fact }) => fact === 'onLedger').map(({ code }) => code));
-  const mismatches = ['decision-malformed', 'decision-mismatch', 'decision-impossible', 'decision-without-batch'] as const;
+  const mismatches = [
+    'decision-malformed',
+    'decision-mismatch',
+    'decision-impossible',
+    'decision-without-batch',
+  ] as const;
   if (mismatches.some((code) => codes.has(code))) return 'mismatch';
   if (codes.has('misdated')) return 'misdated';
   return isJudged ? 'fits' : 'unjudged';
@@ -159,5 +170,7 @@ function missing(witnesses: Witnesses | null): readonly Problem[] {
   if (witnesses.covering === null) {
     return [problem('onLedger', null, 'too-few-checkpoints', 'checkpoints of too few members cover the decision')];
   }
-  return [problem('witnessed', null, 'too-few-vouch', 'too few of the members that cover the decision vouch for the batch')];
+  return [
+    problem('witnessed', null, 'too-few-vouch', 'too few of the members that cover the decision vouch for the batch'),
+  ];
 }

@@ -29,7 +29,9 @@ export class JudgedBatches {
   /** What `checkDecision` says of the batch of a proof. */
   decision(opened: OpenedProof): readonly Problem[] {
     const { envelope } = opened;
-    return envelope === null ? checkDecision(this.#suite, this.#authority, opened) : this.#of(opened, envelope).decision;
+    return envelope === null
+      ? checkDecision(this.#suite, this.#authority, opened)
+      : this.#of(opened, envelope).decision;
   }
 
   /** What `countWitnesses` says of the batch of a proof; null where there is none that was decided. */

@@ -20,12 +20,16 @@ export interface JudgedPayload {
 export function judgePayload(suite: Suite, { proof, body }: OpenedProof, hidden: Known['payload']): JudgedPayload {
   const { disclosure } = proof;
   if (disclosure === undefined) {
-    if (hidden === 'damaged') return damaged('payload-mismatch', 'the stored payload is not the one that was encrypted');
+    if (hidden === 'damaged') {
+      return damaged('payload-mismatch', 'the stored payload is not the one that was encrypted');
+    }
     return { state: hidden ?? 'withheld', problems: [] };
   }
   if (body === null) return damaged('disclosure-malformed', 'a payload without the body that commits to it');
   try {
-    if (payloadMatches(suite, body, saltOf(disclosure), disclosure.payload)) return { state: 'disclosed', problems: [] };
+    if (payloadMatches(suite, body, saltOf(disclosure), disclosure.payload)) {
+      return { state: 'disclosed', problems: [] };
+    }
   } catch (error) {
     if (!(error instanceof EncodingError || error instanceof JsonError)) throw error;
     return damaged('disclosure-malformed', messageOf(error));

@@ -1,5 +1,14 @@
 /** The facts of a verdict (TRUST §8), as problems name them. */
-export const FACTS = ['signed', 'sealed', 'onLedger', 'witnessed', 'contradicted', 'payload', 'rosters', 'pin'] as const;
+export const FACTS = [
+  'signed',
+  'sealed',
+  'onLedger',
+  'witnessed',
+  'contradicted',
+  'payload',
+  'rosters',
+  'pin',
+] as const;
 export type Fact = (typeof FACTS)[number];
 
 /** The five checks of SPEC §2.2. */

@@ -111,6 +111,7 @@ function placed(line: RosterLine, { revocation, decision }: Read): DecidedRevoca
   const { index } = decision.value;
   const reach = line.inForceAt(index).roster.revocationReach;
   const earliest = decision.milliseconds - 1000 * reach;
-  const since = reason === 'rotated' || compromisedSince === null ? null : Math.max(Date.parse(compromisedSince), earliest);
+  const since =
+    reason === 'rotated' || compromisedSince === null ? null : Math.max(Date.parse(compromisedSince), earliest);
   return { node, keyId, index, compromisedSince: since };
 }

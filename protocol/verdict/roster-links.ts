@@ -50,7 +50,9 @@ export function requireDecided(
   ) {
     throw new RosterLineError('the decision of a roster names another one');
   }
-  if (!isSameLedger(value, last.roster.ledger)) throw new RosterLineError('the decision of a roster is of another ledger');
+  if (!isSameLedger(value, last.roster.ledger)) {
+    throw new RosterLineError('the decision of a roster is of another ledger');
+  }
   if (memberOfAccount(last.roster, value.payer) === undefined) {
     throw new RosterLineError('no member of the roster before paid for the decision of a roster');
   }

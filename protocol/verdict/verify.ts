@@ -61,7 +61,10 @@ export function verifyOpened(
     ...verdictOn(own, judged, line, known),
     linked: verdicts,
     speaks: record !== null && holds ? speaks : null,
-    accountStatements: distinct([holds ? standings.own.statement : null, ...verdicts.map((each) => each.accountStatement)]),
+    accountStatements: distinct([
+      holds ? standings.own.statement : null,
+      ...verdicts.map((each) => each.accountStatement),
+    ]),
     evidence: record && evaluate({ record, sigValid: holds, speaks }, speaking, known.at ?? null),
     // A record that does not hold is nobody's, and one that does not speak for its account is none of its agents'.
     agent: record && holds ? checkAgent(suite, record, speaks ? speaking : []) : null,

@@ -74,7 +74,11 @@ async function sendBatch(
   if (sent.kind === 'refused') {
     // A line is at fault, or not all fit under the daily cap: each is told by itself.
     await state.end(first);
-    await sendOneByOne(batch.filter(({ number }) => !state.accepted.has(number)), agent, options);
+    await sendOneByOne(
+      batch.filter(({ number }) => !state.accepted.has(number)),
+      agent,
+      options,
+    );
   } else if (sent.kind === 'accepted') await takeResults(sent, batch, first, options);
   else if (!signal.aborted) for (const line of batch) options.onRefused(line, sent.problem);
 }

@@ -49,7 +49,12 @@ function peerPort({ peerAddress }: PlannedNode): number {
 function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, chainPort, smtpPort }: Plan): number[] {
   const peers = nodes.map(peerPort);
   const others = [mirrorGrpcPort, mirrorPort, chainPort, smtpPort];
-  return [...nodes.flatMap(({ httpPort, metricsPort }) => [httpPort, metricsPort]), ...peers, ...ledgerPorts, ...others];
+  return [
+    ...nodes.flatMap(({ httpPort, metricsPort }) => [httpPort, metricsPort]),
+    ...peers,
+    ...ledgerPorts,
+    ...others,
+  ];
 }
 
 async function isFree(port: number): Promise<boolean> {

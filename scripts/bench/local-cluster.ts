@@ -21,7 +21,11 @@ export class LocalCluster implements AsyncDisposable {
    * The first `members` of the local cluster's five nodes. Resolves once all of them accept records. `variables`: of every
    * process, beside those of the plan.
    */
-  static async start(home: string, members: number, variables: Readonly<Record<string, string>> = {}): Promise<LocalCluster> {
+  static async start(
+    home: string,
+    members: number,
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<LocalCluster> {
     const plan = await freePlan(members);
     const { inherited } = readClusterEnvironment();
     await using starting = new AsyncDisposableStack();

@@ -49,7 +49,9 @@ const PARTS: readonly Part[] = [
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.
-  --only A,B   only these parts; without it all of them but ${PARTS.filter(({ isApart }) => isApart).map(({ name }) => name).join(', ')}
+  --only A,B   only these parts; without it all of them but ${PARTS.filter(({ isApart }) => isApart)
+    .map(({ name }) => name)
+    .join(', ')}
   --quick      short rounds: shows that everything runs, and little else
   --large      of size: ten million records too, some 30 GB of the disk`;
 
@@ -82,7 +84,13 @@ async function run({ name, title, run: measure }: Part): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), `meridian-bench-${name}-`));
   const say = (line: string): void => console.error(`  … ${line}`);
   try {
-    const { table, notes } = await measure({ quick: flags.quick, large: flags.large, home, signal: interrupted.signal, say });
+    const { table, notes } = await measure({
+      quick: flags.quick,
+      large: flags.large,
+      home,
+      signal: interrupted.signal,
+      say,
+    });
     console.log(`\n${tableText(table)}\n`);
     for (const note of notes) console.log(note);
   } catch (error) {

@@ -33,7 +33,11 @@ const VICTIM = 1;
  * after the theft falls, at every node and offline, and the node's callers notice nothing. The thief's own never counted:
  * no account of a member named it on the ledger.
  */
-export async function rehearseKeyCompromise(cluster: LocalCluster, report: StepReport, signal: AbortSignal): Promise<void> {
+export async function rehearseKeyCompromise(
+  cluster: LocalCluster,
+  report: StepReport,
+  signal: AbortSignal,
+): Promise<void> {
   const nodes = cluster.plan.nodes.map((node) => new OperatedNode(cluster, node, signal));
   const victim = nodes[VICTIM];
   if (victim === undefined) throw new Error('the drill needs more nodes');
@@ -47,7 +51,13 @@ export async function rehearseKeyCompromise(cluster: LocalCluster, report: StepR
   report.say(`the signing key of ${victim.id} is copied by a thief, at ${since}`);
   const between = await victim.confirmed({ input: 'after the theft, before anyone knew', decision: 'approve' });
   const forged = await forgery(cluster, honest, stolen, 1, signal);
-  await judgeAll(report, nodes, 'the forgery, named by a stranger, is refused', (node) => node.verifyBundle(forged), isRefused);
+  await judgeAll(
+    report,
+    nodes,
+    'the forgery, named by a stranger, is refused',
+    (node) => node.verifyBundle(forged),
+    isRefused,
+  );
 
   const load = new Load(victim);
   await until('some load', PATIENCE_MS, signal, () => load.accepted > WARM_RECORDS);

@@ -102,7 +102,10 @@ async function createAccount(
 
 async function accountReport(targets: readonly Target[], path: string, body: JsonObject): Promise<ChangeReport> {
   const outcomes = await askAll(targets, { method: 'POST', path, body, answer: AccountAnswerShape });
-  const words = ({ account }: Static<typeof AccountAnswerShape>) => ({ subject: account.id, words: accountWords(account) });
+  const words = ({ account }: Static<typeof AccountAnswerShape>) => ({
+    subject: account.id,
+    words: accountWords(account),
+  });
   return { outcomes: outcomes.map((outcome) => inWords(outcome, words)), apiKey: null };
 }
 

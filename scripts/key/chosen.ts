@@ -32,7 +32,9 @@ export async function chosenTargets(
 function homeAsked(command: Command): string | undefined {
   switch (command.name) {
     case 'create-account':
-      return command.terms.nodes === undefined ? undefined : ((command.id && homeOf(command.id)) ?? command.terms.nodes[0]);
+      return command.terms.nodes === undefined
+        ? undefined
+        : ((command.id && homeOf(command.id)) ?? command.terms.nodes[0]);
     case 'set-nodes':
     case 'restate':
       return homeOf(command.account) ?? command.account;

@@ -13,7 +13,9 @@ export function listAccounts(targets: readonly Target[]): Promise<Outcome<readon
 export async function listKeys(targets: readonly Target[], account: string): Promise<Outcome<readonly KeyAnswer[]>[]> {
   const path = `/accounts/${encodeURIComponent(account)}/keys`;
   const outcomes = await askAll(targets, { method: 'GET', path, answer: AccountKeysAnswerShape });
-  return outcomes.map((outcome) => (outcome.ok ? { node: outcome.node, ok: true, answer: outcome.answer.keys } : outcome));
+  return outcomes.map((outcome) =>
+    outcome.ok ? { node: outcome.node, ok: true, answer: outcome.answer.keys } : outcome,
+  );
 }
 
 async function accountsOf(target: Target): Promise<readonly Account[]> {

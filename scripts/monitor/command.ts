@@ -60,7 +60,11 @@ async function watch(asked: MonitorArguments, output: Output): Promise<number> {
   return await (asked.once ? once(monitor, asked, output) : goOn(monitor, asked, output));
 }
 
-async function goOn(monitor: Monitor, { intervalMs, keepGoing }: MonitorArguments, { signal }: Output): Promise<number> {
+async function goOn(
+  monitor: Monitor,
+  { intervalMs, keepGoing }: MonitorArguments,
+  { signal }: Output,
+): Promise<number> {
   while (!signal.aborted) {
     const { newProofs } = await monitor.poll();
     if (newProofs > 0 && !keepGoing) break;

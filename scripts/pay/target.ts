@@ -27,7 +27,9 @@ export async function findTarget({ url, node: id, keyFile }: Arguments): Promise
   });
   const node = nodes.find((one) => one.id === id);
   if (node === undefined) throw new UsageError(`the local cluster has no node ${id}`);
-  if (chain === null) throw new UsageError('the local cluster runs without a chain, as there is no anvil: nothing can be paid');
+  if (chain === null) {
+    throw new UsageError('the local cluster runs without a chain, as there is no anvil: nothing can be paid');
+  }
   const wallet = given ?? walletOf(demo.wallet.privateKey, 'the demo wallet');
   return { baseUrl: node.baseUrl, wallet, payTo: chain.payTo };
 }

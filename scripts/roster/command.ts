@@ -93,7 +93,9 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
     const file = one(files);
     const proposal = await readProposal(file);
     const founding = foundingOf(proposal);
-    if (founding === null) throw new UsageError('only a genesis roster is signed in a file: a next one is named by a running node');
+    if (founding === null) {
+      throw new UsageError('only a genesis roster is signed in a file: a next one is named by a running node');
+    }
     const own = await signatureOfHome(required(flags, 'home'), proposal.statement, founding);
     const signed = joined([proposal, { ...proposal, signatures: [own] }]);
     await writeJson(flags.out ?? file, signed);

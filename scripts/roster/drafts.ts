@@ -63,10 +63,7 @@ export interface GenesisTerms {
 }
 
 /** An unsigned genesis roster. Throws `UsageError`. */
-export function genesisDraft(
-  members: readonly Member[],
-  terms: GenesisTerms,
-): SignedRoster {
+export function genesisDraft(members: readonly Member[], terms: GenesisTerms): SignedRoster {
   const { name, quorum, network, topic, reach } = terms;
   return draftOf(
     {

@@ -93,10 +93,7 @@ export function predictBatch(costs: UnitCosts, members: number, records: number)
   const { ownRecord, record, ownBatch, batch, checkpoint } = costs;
   const others = members - 1;
   return cost(
-    (q) =>
-      ownBatch[q] +
-      records * ownRecord[q] +
-      others * (batch[q] + records * record[q] + members * checkpoint[q]),
+    (q) => ownBatch[q] + records * ownRecord[q] + others * (batch[q] + records * record[q] + members * checkpoint[q]),
   );
 }
 

@@ -7,7 +7,8 @@ import { plain } from './report.ts';
 const MEANINGS: Readonly<Record<ProofWord, string>> = {
   'no-contradiction': 'what it shows goes together, or does not read',
   'rosters-do-not-join': 'its rosters do not follow one from another',
-  'pin-does-not-join': 'it is of another federation than the pinned one, or older than the pin: then --roster takes a FILE',
+  'pin-does-not-join':
+    'it is of another federation than the pinned one, or older than the pin: then --roster takes a FILE',
   'not-signed': 'a signature does not hold by a key that the member certified',
   'key-revoked': 'somebody else may have held a key that signed, or it was out of use there',
   contradicted: 'what is known besides this file says otherwise',
@@ -34,7 +35,10 @@ export function accusationOf({ word, proven, misdeed, accused, batch }: ProofVer
 /** What a person reads of a proof of misbehaviour, line by line: the word first, and again at the end. */
 export function accusationLines(verdict: ProofVerdict, pinnedBy: string | null): readonly string[] {
   const { word, misdeed, detail, federation, pinned } = verdict;
-  const pin = pinned === null ? 'NOT pinned' : `pinned by ${pinnedBy ?? 'what is known'}: roster ${pinned.version} ${pinned.hash}`;
+  const pin =
+    pinned === null
+      ? 'NOT pinned'
+      : `pinned by ${pinnedBy ?? 'what is known'}: roster ${pinned.version} ${pinned.hash}`;
   const lines = [
     accusationOf(verdict),
     `accusation  ${MISDEEDS[misdeed]}`,

@@ -28,7 +28,9 @@ export async function judgeFile(suite: Suite, { path, fault }: Target, known: Kn
   if (fault !== null) return { file: path, fault };
   try {
     const value = parseJson(await readText(path), { maxDepth: BUNDLE_MAX_DEPTH });
-    if (formatOf(value) === PROOF_FORMAT) return { file: path, accusation: judgeProof(suite, parseProof(value), known) };
+    if (formatOf(value) === PROOF_FORMAT) {
+      return { file: path, accusation: judgeProof(suite, parseProof(value), known) };
+    }
     const bundle = bundleOf(value);
     return { file: path, bundle, verdict: verifyBundle(suite, bundle, known) };
   } catch (error) {
@@ -63,7 +65,9 @@ export function jsonLineOf(judgement: Judgement): string {
 
 function bundleOf(value: JsonValue): Bundle {
   if (formatOf(value) === OLD_FORMAT) {
-    throw new UnreadableFileError(`it is a ${OLD_FORMAT}: fetch the record again from any node, which gives ${BUNDLE_FORMAT}`);
+    throw new UnreadableFileError(
+      `it is a ${OLD_FORMAT}: fetch the record again from any node, which gives ${BUNDLE_FORMAT}`,
+    );
   }
   return parseBundle(value);
 }

@@ -15,9 +15,7 @@ import type { Arguments } from './arguments.ts';
 import { readText, UnreadableFileError } from './read-text.ts';
 
 /** The roster file of a node: the genesis roster with signatures beside it, then the texts of later ones. */
-const SignedGenesis = Compile(
-  Type.Object({ statement: Type.String(), signatures: Type.Array(Type.Unknown()) }),
-);
+const SignedGenesis = Compile(Type.Object({ statement: Type.String(), signatures: Type.Array(Type.Unknown()) }));
 
 /** What the verifier knows besides the bundles, and where the pin came from; null where there is none. */
 export interface Knowledge {

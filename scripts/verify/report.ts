@@ -58,7 +58,8 @@ function whoLines(suite: Suite, { record: texts }: Bundle, { record, facts, agen
   if (!signed) return [line];
   if (texts.body === null) return [line, 'claims      not shown: a public proof tells id, kind, node and time'];
   const { account, sourceId, claims } = bodyOf(suite, texts.head, texts.body);
-  const model = claims.modelId === undefined ? 'none named' : [claims.modelId, claims.modelVersion ?? ''].join(' ').trim();
+  const model =
+    claims.modelId === undefined ? 'none named' : [claims.modelId, claims.modelVersion ?? ''].join(' ').trim();
   return [line, `who         account ${account}, source ${sourceId}`, ...agentLines(agent), `model       ${model}`];
 }
 
@@ -88,7 +89,8 @@ function decidedLines({ disclosure }: Bundle, { facts }: Verdict): readonly stri
   if (facts.payload !== 'disclosed' || disclosure === undefined) return [`payload     ${facts.payload}`];
   if (facts.signed !== 'holds') return [];
   const text = canonicalize(outcomeOf(disclosure.payload));
-  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)` : text;
+  const shown =
+    text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)` : text;
   return [`decided     ${shown}`];
 }
 

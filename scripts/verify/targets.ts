@@ -20,8 +20,9 @@ export async function areSeveral(targets: readonly string[]): Promise<boolean> {
 export async function* filesOf(targets: readonly string[]): AsyncGenerator<Target> {
   for (const target of targets) {
     try {
-      if (await isFolder(target)) for (const name of await namesIn(target)) yield { path: join(target, name), fault: null };
-      else yield { path: target, fault: null };
+      if (await isFolder(target)) {
+        for (const name of await namesIn(target)) yield { path: join(target, name), fault: null };
+      } else yield { path: target, fault: null };
     } catch (error) {
       yield { path: target, fault: error instanceof Error ? error.message : String(error) };
     }

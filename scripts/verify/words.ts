@@ -6,7 +6,8 @@ export const MEANINGS: Readonly<Record<Word, string>> = {
   contradicted: 'what is known besides this file says otherwise',
   'payload-damaged': 'the payload is not the one that was recorded',
   'rosters-do-not-join': 'its rosters do not follow one from another',
-  'pin-does-not-join': 'it is of another federation than the pinned one, or older than the pin: then --roster takes a FILE',
+  'pin-does-not-join':
+    'it is of another federation than the pinned one, or older than the pin: then --roster takes a FILE',
   'decision-mismatch': 'the ledger message that it shows does not name this batch, or cannot have decided it',
   misdated: 'the ledger message that it shows is older than the batch that it names',
   'no-batch-yet': 'signed, and not on the ledger yet: fetch it again later',

@@ -18,7 +18,9 @@ export async function answersOfPage(browser: string, page: VerifierPage, deadlin
     const file = join(folder, 'page.html');
     await writeFile(file, htmlOf(page));
     const shown = await dumpDom(browser, folder, pathToFileURL(file).href, deadlineMs);
-    return [...shown.matchAll(/<pre>(.*?)<\/pre>/g)].map(([, answer]) => Buffer.from(answer ?? '', 'base64').toString());
+    return [...shown.matchAll(/<pre>(.*?)<\/pre>/g)].map(([, answer]) =>
+      Buffer.from(answer ?? '', 'base64').toString(),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }

@@ -98,7 +98,9 @@ function begin(flags: readonly string[] = []): { readonly supervisor: ChildProce
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [supervisor.stdout, supervisor.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));
+  for (const stream of [supervisor.stdout, supervisor.stderr]) {
+    stream.on('data', (data: Buffer) => (output += data.toString()));
+  }
   supervisor.once('close', (code) => code && console.log(`ended with ${code}: ${output}`));
   return { supervisor, output: () => output };
 }

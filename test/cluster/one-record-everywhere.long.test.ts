@@ -113,32 +113,41 @@ travels(`a node that was down for ${MISSED} records catches up within seconds of
   assert.ok((await recordsHeld('jp', 'us')) <= (await recordsHeld('us', 'us')), 'more than there are');
 });
 
-travels('a node whose store was emptied rebuilds every chain from its peers, its own among them, and signs one history', async () => {
-  await cluster.end('jp', 'SIGKILL');
-  const heads = new Map<string, number>();
-  for (const member of NODES) heads.set(member, await recordsHeld('us', member));
-  await rm(join(cluster.nodeHome('jp'), 'store'), { recursive: true });
-  const started = performance.now();
-  await cluster.startNode('jp', { START_ALONE: '0' });
-  for (const [member, records] of heads) {
-    assert.equal(await settle(async () => ((await recordsHeld('jp', member)) >= records ? [] : ['behind'])), [], member);
-  }
-  console.log(`an emptied store is whole again after ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  await cluster.grantKeys(['jp']);
-  const file = join(cluster.home, 'next.jsonl');
-  await writeFile(file, JSON.stringify({ sourceId: 'next', data: { input: 1 } }));
-  const sent = attestFile('jp', file);
-  assert.is(sent.status, 0, sent.output);
-  assert.match(sent.output, '1 of 1 confirmed on the ledger');
-  for (const node of NODES) {
-    const { equivocations } = await federationAt(node);
-    assert.equal(equivocations, [], node);
-  }
-});
+travels(
+  'a node whose store was emptied rebuilds every chain from its peers, its own among them, and signs one history',
+  async () => {
+    await cluster.end('jp', 'SIGKILL');
+    const heads = new Map<string, number>();
+    for (const member of NODES) heads.set(member, await recordsHeld('us', member));
+    await rm(join(cluster.nodeHome('jp'), 'store'), { recursive: true });
+    const started = performance.now();
+    await cluster.startNode('jp', { START_ALONE: '0' });
+    for (const [member, records] of heads) {
+      assert.equal(
+        await settle(async () => ((await recordsHeld('jp', member)) >= records ? [] : ['behind'])),
+        [],
+        member,
+      );
+    }
+    console.log(`an emptied store is whole again after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+    await cluster.grantKeys(['jp']);
+    const file = join(cluster.home, 'next.jsonl');
+    await writeFile(file, JSON.stringify({ sourceId: 'next', data: { input: 1 } }));
+    const sent = attestFile('jp', file);
+    assert.is(sent.status, 0, sent.output);
+    assert.match(sent.output, '1 of 1 confirmed on the ledger');
+    for (const node of NODES) {
+      const { equivocations } = await federationAt(node);
+      assert.equal(equivocations, [], node);
+    }
+  },
+);
 
 travels('the rebuilt store is whole', async () => {
   await cluster.end('jp');
-  const fsck = spawnSync(process.execPath, [join(ROOT, 'scripts/fsck.ts'), cluster.nodeHome('jp')], { encoding: 'utf8' });
+  const fsck = spawnSync(process.execPath, [join(ROOT, 'scripts/fsck.ts'), cluster.nodeHome('jp')], {
+    encoding: 'utf8',
+  });
   assert.is(fsck.status, 0, fsck.stdout + fsck.stderr);
 });
 

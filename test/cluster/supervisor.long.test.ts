@@ -71,7 +71,11 @@ supervised('takes mails, also after the mail sink died', async () => {
   assert.is((await readdir(directory)).filter((name) => name.endsWith('.eml')).length, 2);
 });
 
-testWhere(hasAnvil, NO_ANVIL, supervised)('has a chain with money on it, also after the chain died', async () => {
+testWhere(
+  hasAnvil,
+  NO_ANVIL,
+  supervised,
+)('has a chain with money on it, also after the chain died', async () => {
   const { chain, demo } = await cluster.file();
   assert.ok(chain);
   assert.equal(Object.keys(chain), ['rpcUrl', 'chainId', 'usdc', 'payTo', 'pid']);

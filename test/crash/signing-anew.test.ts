@@ -69,7 +69,10 @@ for (const fault of FAULTS) {
       // As a kill at that moment would have left it.
       const left = await chainIn(copy);
       const isAnew = fault === 'killed' && write === WRITES;
-      assert.equal(left.envelopes.slice(1).map(({ keyId }) => keyId === other.keyId), [isAnew, isAnew]);
+      assert.equal(
+        left.envelopes.slice(1).map(({ keyId }) => keyId === other.keyId),
+        [isAnew, isAnew],
+      );
       await using fixture = await AnewFixture.open(copy, { standing });
       fixture.sealer.start();
       await fixture.sealer.signAnew();
@@ -130,9 +133,19 @@ function requireAnew({ envelopes, groups, besides }: Chain): void {
   assert.equal(first, before.envelopes[0], 'what was decided stays');
   const isAnew = ({ keyId }: { readonly keyId: string }) => keyId === other.keyId;
   assert.ok(undecided.every(isAnew));
-  assert.equal(groups.map(isAnew), groups.map((_, i) => i >= (GROUPS[0] ?? 0)));
-  assert.equal(groups.map((group) => ({ ...group, keyId: null })), before.groups.map((group) => ({ ...group, keyId: null })));
+  assert.equal(
+    groups.map(isAnew),
+    groups.map((_, i) => i >= (GROUPS[0] ?? 0)),
+  );
+  assert.equal(
+    groups.map((group) => ({ ...group, keyId: null })),
+    before.groups.map((group) => ({ ...group, keyId: null })),
+  );
   const content = (envelope: Envelope) => ({ ...envelope, keyId: null, prev: null });
   assert.equal(envelopes.slice(0, GROUPS.length).map(content), before.envelopes.map(content));
-  assert.equal([...besides.keys()], undecided.map(({ batch }) => `${BESIDE_KEY}/${batch}`), 'they are named again');
+  assert.equal(
+    [...besides.keys()],
+    undecided.map(({ batch }) => `${BESIDE_KEY}/${batch}`),
+    'they are named again',
+  );
 }

@@ -64,12 +64,28 @@ export async function createCorpus(seed: string): Promise<Corpus> {
   await withLinked(home, bundles, made.reviewed, [made.review]);
   await withLinked(home, bundles, made.reviewed, [...made.elsewhere, made.review]);
   for (const silent of [[made.elsewhere[0]], made.elsewhere.slice(2)]) {
-    await withLinked(home, bundles, made.reviewed, silent.filter((one) => one !== undefined));
+    await withLinked(
+      home,
+      bundles,
+      made.reviewed,
+      silent.filter((one) => one !== undefined),
+    );
   }
   const foreign = await Promise.all([`${seed}/elsewhere`, `${seed}/far`].map((name) => foreignBundle(name)));
   const { fallen, misdated } = made;
   const [newest, besides] = [await at.at(home.size), await byOtherKeys(home)];
-  return { home, ledger, newest, besides, pin: home.genesis, subjects, fallen, misdated, bundles, foreign: foreign.flat() };
+  return {
+    home,
+    ledger,
+    newest,
+    besides,
+    pin: home.genesis,
+    subjects,
+    fallen,
+    misdated,
+    bundles,
+    foreign: foreign.flat(),
+  };
 }
 
 /** Three rosters, late and misdated batches, a rotated and a compromised key, and one batch that is not decided. */
@@ -77,7 +93,11 @@ async function history(ledger: Ledger) {
   const home = ledger.log;
   const batches: SealedBatch[] = [];
   const record = async (node: string, count = 1, change = {}) => {
-    const sealed = await home.seal(node, Array.from({ length: count }, () => ({ account: `acc_${node}_demo` })), change);
+    const sealed = await home.seal(
+      node,
+      Array.from({ length: count }, () => ({ account: `acc_${node}_demo` })),
+      change,
+    );
     batches.push(sealed);
     return sealed;
   };
@@ -174,7 +194,12 @@ function sizesFor({ size }: FederationLog, { index }: Subject): readonly number[
   return [...new Set([first, Math.floor((first + size) / 2), size])];
 }
 
-async function bundleAt(home: FederationLog, checkpointStore: CheckpointStore, { sealed, i }: Subject, size: number): Promise<Bundle> {
+async function bundleAt(
+  home: FederationLog,
+  checkpointStore: CheckpointStore,
+  { sealed, i }: Subject,
+  size: number,
+): Promise<Bundle> {
   return bundleOf(home, sealed, i, {
     checkpoints: await checkpointStore.at(size),
     rosters: home.rosters.filter(({ index }) => index === null || index < size).length,
@@ -184,7 +209,12 @@ async function bundleAt(home: FederationLog, checkpointStore: CheckpointStore, {
 }
 
 /** Gives the newest bundle of a record reviews of it, and versions of its account's statement. */
-async function withLinked(home: FederationLog, bundles: Bundle[], reviewed: SealedBatch, linked: readonly SealedBatch[]) {
+async function withLinked(
+  home: FederationLog,
+  bundles: Bundle[],
+  reviewed: SealedBatch,
+  linked: readonly SealedBatch[],
+) {
   const { head } = recordAt(reviewed, 0);
   const own = bundles.findLast(({ record }) => record.head === head);
   if (own !== undefined) bundles.push({ ...own, linked: linked.map((one) => linkedOf(home, one, 0, own)) });

@@ -14,7 +14,9 @@ const FEW = 40;
 
 const corpus = await createCorpus(`differential/${SEED}`);
 
-if (browserOnPath() === null) console.log('SKIP: no browser on PATH: the script for browsers is judged in a context of its own');
+if (browserOnPath() === null) {
+  console.log('SKIP: no browser on PATH: the script for browsers is judged in a context of its own');
+}
 
 test('library, command line, browser and node come to the same on every bundle, and nothing false is verified', async () => {
   const judges = [libraryJudge(), commandJudge(), await browserJudge()];
@@ -41,7 +43,8 @@ test('a judge that differs in a word or a code, or that verifies all, is found',
     name: 'wrong',
     judge: async (texts, pin) => (await library.judge(texts, pin)).map((answer) => Object.assign({}, answer, change)),
   });
-  const of = async (...judges: readonly Judge[]) => (await differential({ bundles: FEW, seed: SEED, corpus, judges })).findings;
+  const of = async (...judges: readonly Judge[]) =>
+    (await differential({ bundles: FEW, seed: SEED, corpus, judges })).findings;
   assert.is((await of(library)).length, 0);
   assert.is((await of(library, wrong({ codes: ['none'] }))).length, FEW);
   const said = await of(wrong({ word: 'verified' }));

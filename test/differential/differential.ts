@@ -54,14 +54,21 @@ interface Case {
  * not a stranger's who was brought all that the node knows (`knowingOf`), and a verified bundle that does not say what
  * happened, or has no quorum.
  */
-export async function differential({ bundles, seed, judges, node: openNode, onRound, ...terms }: Terms): Promise<Report> {
+export async function differential({
+  bundles,
+  seed,
+  judges,
+  node: openNode,
+  onRound,
+  ...terms
+}: Terms): Promise<Report> {
   const random = new Random(seed);
   const corpus = terms.corpus ?? (await createCorpus(`differential/${seed}`));
   await using node = (await openNode?.(corpus)) ?? null;
   const words = new Map<string, number>();
   const mutations = new Map<string, number>();
   const findings: Disagreement[] = [];
-  for (let done = 0; done < bundles; ) {
+  for (let done = 0; done < bundles;) {
     const cases: Case[] = [];
     while (cases.length < Math.min(ROUND, bundles - done)) cases.push(await nextCase(random, corpus));
     const texts = cases.map(({ text }) => text);
@@ -93,7 +100,10 @@ async function nodeFindings(corpus: Corpus, node: Judge | null, texts: readonly 
     return bundle === null ? null : { bundle, knowing: knowingOf(corpus, bundle) };
   });
   const ask = (of: (knowing: Knowing) => Bundle) => {
-    return stranger.judge(known.map((one) => (one === null ? '' : JSON.stringify(of(one.knowing)))), corpus.pin);
+    return stranger.judge(
+      known.map((one) => (one === null ? '' : JSON.stringify(of(one.knowing)))),
+      corpus.pin,
+    );
   };
   const answers = await node.judge(texts, corpus.pin);
   const [full, told] = [await ask((knowing) => knowing.full), await ask((knowing) => knowing.told)];
@@ -109,7 +119,9 @@ function nodeFault(
   answer: Answer = { ...UNREADABLE, word: 'no answer' },
   strangers: Strangers,
 ): string | null {
-  if (known === null) return answer.word === UNREADABLE.word ? null : `it is unreadable, and the node says ${answer.word}`;
+  if (known === null) {
+    return answer.word === UNREADABLE.word ? null : `it is unreadable, and the node says ${answer.word}`;
+  }
   const fault = faultOfNode(answer, strangers, known.knowing);
   if (fault !== null || answer.word !== 'verified') return fault;
   const wrong = faultOfRecord(corpus, known.bundle);

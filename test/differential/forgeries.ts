@@ -152,7 +152,11 @@ async function resealed(random: Random, { home }: Corpus, bundle: Bundle): Promi
 }
 
 /** A decision of the bundle's batch as the liars would have it, in their own log, with their checkpoints of that. */
-async function decidedAnew(random: Random, corpus: Corpus, { batch, decision }: Bundle): Promise<{
+async function decidedAnew(
+  random: Random,
+  corpus: Corpus,
+  { batch, decision }: Bundle,
+): Promise<{
   readonly decision: DecisionProof | null;
   readonly checkpoints: readonly SignedCheckpoint[];
 }> {
@@ -162,7 +166,15 @@ async function decidedAnew(random: Random, corpus: Corpus, { batch, decision }: 
   const envelope = hashText(nativeSuite, batch.envelope);
   const log = copyOf(home);
   const index = random.pick([home.size, decision === null ? home.size : decisionText.parse(decision.text).index]);
-  const message = writeLedgerMessage({ v: 2, type: 'batch', federation: home.genesis, node, batch: number, envelope, keyId });
+  const message = writeLedgerMessage({
+    v: 2,
+    type: 'batch',
+    federation: home.genesis,
+    node,
+    batch: number,
+    envelope,
+    keyId,
+  });
   const standing = log.decisions[index];
   const times = [home.now, home.now + 40 * DAY_MS, home.now - 10 * DAY_MS].map(consensusOf);
   log.decisions[index] = decisionText.write({

@@ -26,9 +26,10 @@ export interface Judge extends AsyncDisposable {
 export const UNREADABLE: Answer = { word: 'unreadable', codes: [], linked: [], rest: '' };
 
 type Standing = Pick<Verdict, 'accountStatements' | 'speaks'>;
-type Told = Standing & Pick<Verdict, 'agent' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses' | 'word'> & {
-  readonly evidence: Pick<NonNullable<Verdict['evidence']>, 'complianceStatus'> | null;
-};
+type Told = Standing &
+  Pick<Verdict, 'agent' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses' | 'word'> & {
+    readonly evidence: Pick<NonNullable<Verdict['evidence']>, 'complianceStatus'> | null;
+  };
 
 /** What a node shows where there is no body of a record to evaluate. */
 const { complianceStatus: OF_NO_RECORD } = evaluate({ record: null, sigValid: false, speaks: false }, [], null);

@@ -113,7 +113,11 @@ export async function browserJudge(): Promise<Judge> {
     async judge(texts, pin) {
       const answers: Answer[] = [];
       for (const page of pagesOf(texts)) {
-        const shown = await answersOfPage(browser, { script, texts: page.map((text) => [text, pin]) }, PAGE_DEADLINE_MS);
+        const shown = await answersOfPage(
+          browser,
+          { script, texts: page.map((text) => [text, pin]) },
+          PAGE_DEADLINE_MS,
+        );
         answers.push(...page.map((_, i) => pageAnswer(shown[i] ?? '{"word":"no answer"}')));
       }
       return answers;

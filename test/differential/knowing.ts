@@ -58,7 +58,9 @@ export function knowingOf(corpus: Corpus, bundle: Bundle): Knowing {
     keys: [...besides.keys, ...bundle.keys],
     revocations: shown,
     rosters: [...known, ...(rosters ? [] : bundle.rosters.slice(known.length))],
-    ...(bundle.linked === undefined ? {} : { linked: others.map((proof, i) => linkedOf(proof, linked[i] === true, place)) }),
+    ...(bundle.linked === undefined
+      ? {}
+      : { linked: others.map((proof, i) => linkedOf(proof, linked[i] === true, place)) }),
   };
   const full = { ...told, revocations: [...revocationProofs(home, home.revocations, sizes), ...shown] };
   return { full, told, rosters, own: ownOtherwise, linked };
@@ -70,14 +72,18 @@ export function knowingOf(corpus: Corpus, bundle: Bundle): Knowing {
  * not show, is it `contradicted`; `not-signed` alone comes before that.
  */
 export function faultOfNode(node: Answer, { full, told }: Strangers, { rosters, own, linked }: Knowing): string | null {
-  const isFree = (isKnown: boolean, i: (of: Answer) => Said | undefined) => !rosters && !isKnown && !falls(i(full), i(told));
+  const isFree = (isKnown: boolean, i: (of: Answer) => Said | undefined) =>
+    !rosters && !isKnown && !falls(i(full), i(told));
   const faults = [
     faultOf(node, full, told, rosters || own),
     ...full.linked.map((of, i) => faultOf(node.linked[i], of, told.linked[i], rosters || linked[i] === true)),
   ];
   const fault = faults.find((found) => found !== null);
   if (fault !== undefined) return fault;
-  const isFreeOfAll = [isFree(own, (of) => of), ...full.linked.map((_, i) => isFree(linked[i] === true, (of) => of.linked[i]))];
+  const isFreeOfAll = [
+    isFree(own, (of) => of),
+    ...full.linked.map((_, i) => isFree(linked[i] === true, (of) => of.linked[i])),
+  ];
   if (isFreeOfAll.includes(false) || node.rest === full.rest) return null;
   return `its log comes to ${full.rest}\nand the node to ${node.rest}`;
 }

@@ -19,7 +19,13 @@ const seed = Number(values.seed);
 const judges = [libraryJudge(), commandJudge(), await browserJudge()];
 console.log(`${bundles} bundles, seed ${seed}: ${judges.map(({ name }) => name).join(' · ')} · node`);
 const started = Date.now();
-const report = await differential({ bundles, seed, judges, node: nodeJudge, onRound: (done) => console.log(`  ${done} judged`) });
+const report = await differential({
+  bundles,
+  seed,
+  judges,
+  node: nodeJudge,
+  onRound: (done) => console.log(`  ${done} judged`),
+});
 const { words, mutations, findings } = report;
 print('by word', words);
 print('by change', mutations);

@@ -29,11 +29,21 @@ async function answerIn(response: Response): Promise<Answer> {
   if (response.status !== 200) return { ...UNREADABLE, word: `no answer: ${JSON.stringify(body)}` };
   const { verdict, problems, linked, status, agent, complianceStatus, speaks, accountStatements } = body;
   const { ledger, anchoredLate, ...told } = verdict;
-  const said = { ...told, ledger: ledger && { ...ledger, isLate: anchoredLate }, status, agent, speaks, accountStatements };
+  const said = {
+    ...told,
+    ledger: ledger && { ...ledger, isLate: anchoredLate },
+    status,
+    agent,
+    speaks,
+    accountStatements,
+  };
   return answerOf({ ...said, evidence: { complianceStatus } }, problems, linked);
 }
 
-async function sequentially<Result>(texts: readonly string[], judge: (text: string) => Promise<Result>): Promise<Result[]> {
+async function sequentially<Result>(
+  texts: readonly string[],
+  judge: (text: string) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = [];
   const entries = texts.entries();
   const work = async () => {

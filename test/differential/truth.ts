@@ -57,7 +57,9 @@ function knowsAll({ home, bundles }: Corpus, { revocations, checkpoints, keys }:
 
 /** Of the checkpoints in bundles that nobody changed. Gathered once for the bundles of a corpus. */
 function textsOf(bundles: Corpus['bundles']): ReadonlySet<string> {
-  const made = madeTexts.get(bundles) ?? new Set(bundles.flatMap(({ checkpoints }) => checkpoints.map((one) => JSON.stringify(one))));
+  const made =
+    madeTexts.get(bundles) ??
+    new Set(bundles.flatMap(({ checkpoints }) => checkpoints.map((one) => JSON.stringify(one))));
   madeTexts.set(bundles, made);
   return made;
 }
@@ -90,7 +92,9 @@ function isSaid({ home }: Corpus, signed: SignedCheckpoint, { node: origin, batc
   if (!isTrue && !LIARS.some((liar) => liar === node)) return false;
   if ((vouched[origin] ?? 0) < batch) return false;
   const statement = { statement: signed.text, signature: signed.signature };
-  return member.keys.some(({ signer }) => signatureHolds(nativeSuite, checkpointStatement, statement, signer.publicKey));
+  return member.keys.some(({ signer }) =>
+    signatureHolds(nativeSuite, checkpointStatement, statement, signer.publicKey),
+  );
 }
 
 function sizeOf({ text }: SignedCheckpoint): number | undefined {
@@ -109,4 +113,3 @@ function read(text: string) {
     throw error;
   }
 }
-

@@ -59,7 +59,8 @@ export class AttackedNode implements AsyncDisposable {
         ledger: 'local',
         trustedProxies: new AddressList(['127.0.0.1']),
         config: { logLevel: 'error' },
-        overridesOf: (id) => (id === NODE ? { payments: { processor: chain, payTo: TARGET_PAYEE, backend: null } } : {}),
+        overridesOf: (id) =>
+          id === NODE ? { payments: { processor: chain, payTo: TARGET_PAYEE, backend: null } } : {},
       }),
     );
     const node = network.node(NODE);
@@ -75,13 +76,22 @@ export class AttackedNode implements AsyncDisposable {
     const override = { originalAttestationId: dearest, overrideDecision: 'approve' };
     const incident = { severity: 'serious', description: 'd', relatedAttestationIds: [dearest] };
     await Promise.all([
-      ...Array.from({ length: OVERRIDES }, (_, i) => accepted('/v1/human-override', { ...override, reviewerId: `r${i}` })),
+      ...Array.from({ length: OVERRIDES }, (_, i) =>
+        accepted('/v1/human-override', { ...override, reviewerId: `r${i}` }),
+      ),
       ...Array.from({ length: INCIDENTS }, (_, i) => {
-        return accepted('/v1/incident', { ...incident, description: `d${i}`, incidentPeriodStart: '2026-01-01T00:00:00Z' });
+        return accepted('/v1/incident', {
+          ...incident,
+          description: `d${i}`,
+          incidentPeriodStart: '2026-01-01T00:00:00Z',
+        });
       }),
     ]);
     await node.seal();
-    await until('the records are verified', async () => (await node.get(`/v1/verify/${dearest}`)).body.verified === true);
+    await until(
+      'the records are verified',
+      async () => (await node.get(`/v1/verify/${dearest}`)).body.verified === true,
+    );
     const taken = network.node(TAKEN).config;
     const target: AttackTarget = {
       port: node.config.http.port,

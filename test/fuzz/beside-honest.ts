@@ -141,7 +141,11 @@ export class BesideHonest {
     if (this.#calm === undefined) throw new Error('nothing to compare with');
     const { bytesOfRequest, tables } = this.#calm;
     const { honest, grown } = outcome;
-    assert.equal([...grown.keys()].filter((table) => !tables.has(table)), [], 'rows of another kind');
+    assert.equal(
+      [...grown.keys()].filter((table) => !tables.has(table)),
+      [],
+      'rows of another kind',
+    );
     const allowed = MORE_BYTES * bytesOfRequest * honest.milliseconds.length;
     assert.ok(permanentBytes(outcome) <= allowed, `${permanentBytes(outcome)} bytes, ${allowed} are allowed`);
   }
@@ -171,7 +175,10 @@ const REQUIRED: Readonly<Record<AttackName, (tally: Tally, requests: number, min
 };
 
 function difference(before: Work, after: Work): Pick<Outcome, 'grown' | 'records' | 'verdicts'> {
-  const grown = [...after.tables].map(([table, bytes]): [string, number] => [table, bytes - (before.tables.get(table) ?? 0)]);
+  const grown = [...after.tables].map(([table, bytes]): [string, number] => [
+    table,
+    bytes - (before.tables.get(table) ?? 0),
+  ]);
   return {
     verdicts: after.verdicts - before.verdicts,
     records: after.records - before.records,

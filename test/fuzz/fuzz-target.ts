@@ -21,7 +21,10 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   const network = starting.use(
     await TestNetwork.start({
       config: { mail: sink.config, logLevel: 'error', inference: INFERENCE },
-      overrides: { uncountedPerSecond: Number.MAX_SAFE_INTEGER, payments: { processor: emptyWallets, payTo: TARGET_PAYEE, backend: null } },
+      overrides: {
+        uncountedPerSecond: Number.MAX_SAFE_INTEGER,
+        payments: { processor: emptyWallets, payTo: TARGET_PAYEE, backend: null },
+      },
     }),
   );
   const node = network.node();

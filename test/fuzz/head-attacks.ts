@@ -171,7 +171,9 @@ const MEANINGS: readonly Trick[] = [
 export function brokenHead(sound: Sound, tools: HeadTools): FuzzedRequest {
   // A method that the path has is no wrong one.
   const { template } = sound.operation;
-  const known = new Set<string>(tools.document.operations.flatMap((one) => (one.template === template ? [one.method] : [])));
+  const known = new Set<string>(
+    tools.document.operations.flatMap((one) => (one.template === template ? [one.method] : [])),
+  );
   const methods = METHODS.filter(({ head }) => head?.method === undefined || !known.has(head.method));
   const trick = tools.random.pick([...FRAMING, ...VERSIONS, ...methods]);
   return { ...tricked(sound, tools, trick), after: 'leave' };

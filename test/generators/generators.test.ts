@@ -51,7 +51,11 @@ if (isInstalled) {
     await run('typescript/bin/tsc', '-p', HERE);
     const types = await readFile(join(GENERATED, 'openapi-typescript.ts'), 'utf8');
     const empty = types.match(/.*Record<string, never>.*/g) ?? [];
-    assert.equal(empty.map((line) => line.split(' ')[2]), ['webhooks', '$defs'], 'objects that take no member');
+    assert.equal(
+      empty.map((line) => line.split(' ')[2]),
+      ['webhooks', '$defs'],
+      'objects that take no member',
+    );
     assert.not(/\bany\b(?![^\n]*\*\/)/.test(types.replaceAll(/\/\*[\s\S]*?\*\/|"[^"]*"/g, '')), 'a type of anything');
   });
 

@@ -38,7 +38,11 @@ export function callsByFunctions({ operations }: ApiDocument): string {
       '}',
     ].join('\n');
   });
-  const head = ["import * as api from './hey-api/index.ts';", KNOWN, 'const known = <T>(value: Known<T> & T): T => value;'];
+  const head = [
+    "import * as api from './hey-api/index.ts';",
+    KNOWN,
+    'const known = <T>(value: Known<T> & T): T => value;',
+  ];
   return [...head, ...calls, ''].join('\n');
 }
 

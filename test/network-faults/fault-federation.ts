@@ -39,7 +39,12 @@ export class FaultFederation implements AsyncDisposable {
   readonly #running: AsyncDisposableStack;
   #writing: { readonly stop: AbortController; readonly done: Promise<unknown> } | undefined;
 
-  private constructor(cluster: ClusterProcesses, links: NetworkConditions, mirror: LyingMirror, running: AsyncDisposableStack) {
+  private constructor(
+    cluster: ClusterProcesses,
+    links: NetworkConditions,
+    mirror: LyingMirror,
+    running: AsyncDisposableStack,
+  ) {
     this.cluster = cluster;
     this.links = links;
     this.mirror = mirror;
@@ -60,7 +65,9 @@ export class FaultFederation implements AsyncDisposable {
     const federation = new FaultFederation(cluster, links, mirror, starting.move());
     await Promise.all(NODES.map((node) => federation.startNode(node)));
     await cluster.grantKeys(NODES);
-    for (const node of NODES) federation.#before.set(node, (await federation.view(node)).members.get(node)?.records ?? 0);
+    for (const node of NODES) {
+      federation.#before.set(node, (await federation.view(node)).members.get(node)?.records ?? 0);
+    }
     return federation;
   }
 

@@ -4,6 +4,8 @@ import { parentPort, threadId } from 'node:worker_threads';
 parentPort?.on('message', (order: string) => {
   if (order === 'throw') throw new Error('thrown in the thread');
   if (order === 'end') process.exit();
-  if (order === 'fill') for (const held: number[][] = []; ; ) held.push(Array.from({ length: 100_000 }, () => Math.random()));
+  if (order === 'fill') {
+    for (const held: number[][] = []; ;) held.push(Array.from({ length: 100_000 }, () => Math.random()));
+  }
   if (order !== 'hang') parentPort?.postMessage(`${order} by ${threadId}`, []);
 });

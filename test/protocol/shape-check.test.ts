@@ -6,7 +6,11 @@ import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, CountShape, TimestampShape } from '../../protocol/shapes.ts';
 import { fc } from '../fixtures/properties.ts';
 
-const SHAPE = Closed({ at: TimestampShape, counts: Type.Array(CountShape), note: Type.Optional(Type.String({ maxLength: 3 })) });
+const SHAPE = Closed({
+  at: TimestampShape,
+  counts: Type.Array(CountShape),
+  note: Type.Optional(Type.String({ maxLength: 3 })),
+});
 /** Values near the shape, and far from it. */
 const VALUES = fc.oneof(
   fc.jsonValue(),

@@ -135,7 +135,9 @@ test('a skipped file is counted and says why', () => {
 test('a test that cannot look is counted as skipped, not as passed, and says why', () => {
   const where = `import { testWhere } from '${import.meta.resolve('../fixtures/test-where.ts')}';\n`;
   const looking = (isThere: boolean): string => `testWhere(${isThere}, 'no list')('it holds', () => {});\n`;
-  using playground = new Playground({ 'one.test.ts': `${where}${HEADER}${looking(true)}${looking(false)}test.run();\n` });
+  using playground = new Playground({
+    'one.test.ts': `${where}${HEADER}${looking(true)}${looking(false)}test.run();\n`,
+  });
   const { status, output, lastLine } = playground.run();
   assert.is(status, 0);
   assert.is(lastLine, '1 passed, 0 failed, 1 skipped');
@@ -191,7 +193,8 @@ test('what each file took of the processor is told where it is asked for, with w
   });
   assert.not.match(playground.run().output, 'processor time');
   const { output } = playground.run('--times');
-  const spent = (name: string): number => Number(new RegExp(`([\\d.]+) s +[\\d.]+ s +test/${name}.test.ts`).exec(output)?.[1]);
+  const spent = (name: string): number =>
+    Number(new RegExp(`([\\d.]+) s +[\\d.]+ s +test/${name}.test.ts`).exec(output)?.[1]);
   assert.ok(spent('busy') >= 0.4 && spent('parent') >= 0.4, output);
   assert.ok(spent('rest') < 0.4, output);
 });

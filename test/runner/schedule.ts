@@ -49,7 +49,9 @@ function isOfPackages(path: string): boolean {
 /** Neighbours in a batch, for they import much the same. */
 function batches(paths: readonly string[]): Batch[] {
   const size = Math.min(MOST_FILES_OF_BATCH, Math.max(1, Math.ceil(paths.length / PROCESSES_AT_ONCE)));
-  return Array.from({ length: Math.ceil(paths.length / size) }, (_, index) => paths.slice(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(paths.length / size) }, (_, index) =>
+    paths.slice(index * size, (index + 1) * size),
+  );
 }
 
 function isWanted(name: string, selection: Selection): boolean {

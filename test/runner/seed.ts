@@ -9,6 +9,8 @@ export const SEED = readSeed(process.env[SEED_VARIABLE] ?? USUAL_SEED);
 /** A seed as a command line has it. */
 export function readSeed(text: string): number {
   const seed = Number(text);
-  if (!/^\d+$/.test(text) || seed >= END_OF_SEEDS) throw new RangeError(`${text} is no seed: a whole number is, below 2^31`);
+  if (!/^\d+$/.test(text) || seed >= END_OF_SEEDS) {
+    throw new RangeError(`${text} is no seed: a whole number is, below 2^31`);
+  }
   return seed;
 }

@@ -73,7 +73,10 @@ test('a line that is refused is told, and sent by itself the next time; the othe
   const file = join(folder, 'refused.jsonl');
   const good = JSON.stringify({ sourceId: 'refused', data: {} });
   await writeFile(file, [good, JSON.stringify({ sourceId: 'refused' }), good].join('\n'));
-  for (const [now, before] of [[2, 0], [0, 2]]) {
+  for (const [now, before] of [
+    [2, 0],
+    [0, 2],
+  ]) {
     const { exit, output } = await attested(file, '--no-wait');
     assert.is(exit, 1);
     assert.match(output, 'line 2 was refused');
@@ -94,16 +97,49 @@ test('a line that is no JSON, or longer than a batch takes, keeps no other from 
 });
 
 test('a file is cut into batches the same way however often it is read, and as it was cut before', async () => {
-  const lines = Array.from({ length: 2_500 }, (_, i) => ({ number: i + 1, text: i === 1_200 ? 'x'.repeat(70_000) : '{}' }));
+  const lines = Array.from({ length: 2_500 }, (_, i) => ({
+    number: i + 1,
+    text: i === 1_200 ? 'x'.repeat(70_000) : '{}',
+  }));
   const cut = async (sent = new Map<number, number>()): Promise<(number | undefined)[][]> => {
     const batches = await Array.fromAsync(batchesOf(Readable.from(lines), sent));
     return batches.map((batch) => [batch[0]?.number, batch.at(-1)?.number]);
   };
-  const fresh = [[1, 1_000], [1_001, 1_200], [1_201, 1_201], [1_202, 2_201], [2_202, 2_500]];
+  const fresh = [
+    [1, 1_000],
+    [1_001, 1_200],
+    [1_201, 1_201],
+    [1_202, 2_201],
+    [2_202, 2_500],
+  ];
   assert.equal(await cut(), fresh);
-  assert.equal(await cut(new Map([[1, 1_000], [2_202, 2_500]])), fresh);
-  const other = [[1, 300], [301, 499], [500, 1_100], [1_101, 1_200], [1_201, 1_201], [1_202, 2_201], [2_202, 2_500]];
-  assert.equal(await cut(new Map([[1, 300], [500, 1_100]])), other);
+  assert.equal(
+    await cut(
+      new Map([
+        [1, 1_000],
+        [2_202, 2_500],
+      ]),
+    ),
+    fresh,
+  );
+  const other = [
+    [1, 300],
+    [301, 499],
+    [500, 1_100],
+    [1_101, 1_200],
+    [1_201, 1_201],
+    [1_202, 2_201],
+    [2_202, 2_500],
+  ];
+  assert.equal(
+    await cut(
+      new Map([
+        [1, 300],
+        [500, 1_100],
+      ]),
+    ),
+    other,
+  );
 });
 
 test.run();

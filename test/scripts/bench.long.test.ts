@@ -8,7 +8,10 @@ test('a quick run measures every way and leaves nothing behind', async () => {
   const alone = numberIn(stdout, /^one a record, noble +([\d,]+)/m);
   assert.ok(grouped > alone, `groups ${grouped}, one a record ${alone}`);
   assert.match(stdout, /^last record → on the disk +[\d.]+ ms +[\d.]+ ms$/m);
-  assert.is(numberIn(stdout, /^([\d,]+) +[\d,]+ +[\d.]+ ms +[\d,]+ +[\d,]+ µs \/ [\d,]+ µs +[\d,]+ µs +[\d,]+ MiB$/m), 2000);
+  assert.is(
+    numberIn(stdout, /^([\d,]+) +[\d,]+ +[\d.]+ ms +[\d,]+ +[\d,]+ µs \/ [\d,]+ µs +[\d,]+ µs +[\d,]+ MiB$/m),
+    2000,
+  );
   assert.equal(left, []);
 });
 

@@ -94,7 +94,10 @@ test('a tier is set at once', async () => {
 });
 
 test('compression of payloads is asked for with a new account, and set later', async () => {
-  assert.match(await done('create-account --id acc_eu_small --tier standard --compress-payloads'), /payloads compressed/);
+  assert.match(
+    await done('create-account --id acc_eu_small --tier standard --compress-payloads'),
+    /payloads compressed/,
+  );
   assert.match(await done('list'), /^acc_eu_small +standard +– +– +compressed +eu +eu us$/m);
   assert.not.match(await done('set-compression acc_eu_small off'), /compressed/);
   assert.match(await done('list'), /^acc_eu_small +standard +– +– +– +eu +eu us$/m);

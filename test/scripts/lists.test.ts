@@ -62,7 +62,10 @@ test('the cluster gives its nodes samples, anew when they have grown a day old',
   assert.is(exit, 0);
   // A row each where a minute began between them.
   const rows = out.split('\n').filter((line) => line.startsWith('us-bis-entity-list'));
-  assert.ok(rows.every((line) => line.includes('fresh, SAMPLE')), out);
+  assert.ok(
+    rows.every((line) => line.includes('fresh, SAMPLE')),
+    out,
+  );
   assert.equal(rows.flatMap((line) => /(?: (?:eu|us))+$/.exec(line)?.[0].trim().split(' ') ?? []).sort(), ['eu', 'us']);
   const first = eu.context.lists.current().get('us-ofac-sdn')?.attestationId;
   await giveSamples(join(eu.config.home, 'operator.sock'), Date.now() + DAY_MS / 2);

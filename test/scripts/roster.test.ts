@@ -115,7 +115,9 @@ test('a member moves to another account, and to none of another member', async (
 });
 
 test('a signature that does not hold is named, and is not published', async () => {
-  const proposal: { signatures: { node: string; signature: string }[] } = JSON.parse(await readFile(at('genesis.json'), 'utf8'));
+  const proposal: { signatures: { node: string; signature: string }[] } = JSON.parse(
+    await readFile(at('genesis.json'), 'utf8'),
+  );
   const [first, second, ...others] = proposal.signatures;
   const swapped = { ...second, signature: first?.signature };
   await writeFile(at('forged.json'), JSON.stringify({ ...proposal, signatures: [first, swapped, ...others] }));

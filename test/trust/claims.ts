@@ -90,20 +90,38 @@ async function attackOf(name: string, build: Build): Promise<Attack> {
 
 function assertClaim({ what, bundle, known, word, linked }: Claim, said: Verdict | undefined): void {
   const verdict = verifyBundle(nativeSuite, parseBundleText(JSON.stringify(bundle)), known);
-  for (const [where, found] of [['library', verdict], ['command line', said]] as const) {
+  for (const [where, found] of [
+    ['library', verdict],
+    ['command line', said],
+  ] as const) {
     assert.is(found?.word, word, `${what}, ${where}: ${JSON.stringify(found?.problems)}`);
     assert.is(found?.exitCode, EXIT_CODES[word]);
     assert.is(found?.verified, word === 'verified');
-    if (linked !== undefined) assert.equal(found?.linked.map((one) => one.word), linked, `${what}, ${where}`);
+    if (linked !== undefined) {
+      assert.equal(
+        found?.linked.map((one) => one.word),
+        linked,
+        `${what}, ${where}`,
+      );
+    }
   }
   const codes = (from: Verdict | undefined) => from?.problems.map(({ code }) => code);
   assert.equal(codes(said), codes(verdict), what);
 }
 
-function assertAtNode({ what, word, atNode = word, linked, linkedAtNode = linked }: Made, answer: NodeAnswer | undefined): void {
+function assertAtNode(
+  { what, word, atNode = word, linked, linkedAtNode = linked }: Made,
+  answer: NodeAnswer | undefined,
+): void {
   assert.is(answer?.verdict.word, atNode, `${what}, node: ${JSON.stringify(answer?.problems)}`);
   assert.is(answer?.verified, atNode === 'verified', what);
-  if (linkedAtNode !== undefined) assert.equal(answer?.linked.map((one) => one.word), linkedAtNode, `${what}, node`);
+  if (linkedAtNode !== undefined) {
+    assert.equal(
+      answer?.linked.map((one) => one.word),
+      linkedAtNode,
+      `${what}, node`,
+    );
+  }
 }
 
 interface NodeAnswer {
@@ -136,7 +154,11 @@ function readOf({ decisions, rosters, revocations }: FederationLog): (questions:
   const textAt = (index: number | null) => (index === null ? null : (log.decisions[index] ?? null));
   const known = {
     rosters: rosters.map(({ text, index }) => ({ text, decision: textAt(index) })),
-    revocations: revocations.map(({ revocation, signed, index }) => ({ revocation, signed, decision: textAt(index) ?? '' })),
+    revocations: revocations.map(({ revocation, signed, index }) => ({
+      revocation,
+      signed,
+      decision: textAt(index) ?? '',
+    })),
     unclear: [],
     checkpoints: [],
   };
@@ -176,7 +198,12 @@ function judgedTogether(claims: readonly Claim[]): readonly (readonly [Claim, Ve
     for (const [i, { bundle }] of claims.entries()) writeFileSync(files[i] ?? '', JSON.stringify(bundle));
     const args = [COMMAND, bundles, '--json', ...flagsOf(folder, claims[0]?.known ?? {})];
     const env = { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: folder };
-    const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: DEADLINE_MS, maxBuffer: 1 << 28 });
+    const { stdout, stderr } = spawnSync(process.execPath, args, {
+      env,
+      encoding: 'utf8',
+      timeout: DEADLINE_MS,
+      maxBuffer: 1 << 28,
+    });
     const lines = stdout.split('\n').filter((line) => line !== '');
     assert.is(lines.length, claims.length, stderr);
     const verdicts = new Map(lines.map((line) => [String(JSON.parse(line).file), JSON.parse(line)]));

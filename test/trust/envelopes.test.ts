@@ -24,7 +24,10 @@ await trustTests({
     const rival = await otherLog.seal('eu', [{}, {}]);
     assert.ok(ledger.name(decided));
     assert.not(ledger.name(rival));
-    assert.equal(ledger.rivals.map(({ node, batch }) => [node, batch]), [['eu', 1]]);
+    assert.equal(
+      ledger.rivals.map(({ node, batch }) => [node, batch]),
+      [['eu', 1]],
+    );
     const known = { pin: log.genesis };
     const own = await bundleOf(log, decided);
     claim({ what: 'the decided one', bundle: own, known, log, word: 'verified' });
@@ -76,7 +79,9 @@ await trustTests({
     claim({ what: 'completed', bundle: { ...bundle, decision }, known, log, word: 'decision-mismatch' });
   },
 
-  'a rotation while a batch is in flight: its old name decides nothing, and signed anew it is verified': async (claim) => {
+  'a rotation while a batch is in flight: its old name decides nothing, and signed anew it is verified': async (
+    claim,
+  ) => {
     const ledger = await Ledger.create();
     const { log } = ledger;
     const first = await ledger.record('eu', [{ account: 'acc_first' }]);
@@ -85,7 +90,13 @@ await trustTests({
     assert.not(ledger.name(before), 'its key is revoked');
     assert.not(ledger.say(log.messageOf(before), 'us', 'ca', 'sg'), 'also where others name it');
     const { batch, envelope } = before;
-    const same = { batch, first: envelope.first, prev: envelope.prev, from: envelope.from, sealedAt: envelope.sealedAt };
+    const same = {
+      batch,
+      first: envelope.first,
+      prev: envelope.prev,
+      from: envelope.from,
+      sealedAt: envelope.sealedAt,
+    };
     await log.rotateKey('eu', envelope.first);
     const key = newestKey(log.member('eu'));
     const submittedAt = JSON.parse(before.records[0]?.head ?? '').submittedAt;
@@ -98,7 +109,13 @@ await trustTests({
     claim({ what: 'the one before', bundle: await bundleOf(log, first), known, log, word: 'verified' });
     const old = { ...(await bundleOf(log, before)), decision: bundle.decision };
     const receipt = { ...bundle.receipt, ...before.signedGroup };
-    claim({ what: 'the old receipt', bundle: { ...bundle, keys: log.certificates, receipt }, known, log, word: 'not-sealed' });
+    claim({
+      what: 'the old receipt',
+      bundle: { ...bundle, keys: log.certificates, receipt },
+      known,
+      log,
+      word: 'not-sealed',
+    });
     claim({ what: 'the old envelope', bundle: old, known, log, word: 'decision-mismatch', atNode: 'contradicted' });
     assert.equal(await vouchedFor(log, 'eu', [first, anew]), { batch: 2, refusal: null });
     const mixed = { ...anew, signedGroup: before.signedGroup };
@@ -123,7 +140,13 @@ await trustTests({
     const ledger = await Ledger.create();
     const sealed = await ledger.record('eu', [{ submittedAt: timestampOf(Date.UTC(2020, 0, 1)) }]);
     const known = { pin: ledger.log.genesis };
-    claim({ what: 'back-dated', bundle: await bundleOf(ledger.log, sealed), known, log: ledger.log, word: 'not-sealed' });
+    claim({
+      what: 'back-dated',
+      bundle: await bundleOf(ledger.log, sealed),
+      known,
+      log: ledger.log,
+      word: 'not-sealed',
+    });
   },
 
   'honest records of one source, one after another, are vouched for': async (claim) => {
@@ -135,7 +158,13 @@ await trustTests({
   'a decision before the batch was sealed, by all of the quorum, is misdated': async (claim) => {
     const log = await FederationLog.create();
     const sealed = await log.record('eu', [{}], { consensusTimestamp: consensusOf(log.now - 600_000) });
-    claim({ what: 'misdated', bundle: await bundleOf(log, sealed), known: { pin: log.genesis }, log, word: 'misdated' });
+    claim({
+      what: 'misdated',
+      bundle: await bundleOf(log, sealed),
+      known: { pin: log.genesis },
+      log,
+      word: 'misdated',
+    });
   },
 });
 

@@ -37,55 +37,68 @@ test('whatever happens, trees are prefixes of the true log, and nothing is verif
 
 test('of three and two, neither side confirms its own records, and both do once they are joined', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.shuffledSubarray(FIVE, { minLength: 2, maxLength: 2 }), actions(ORDINARY, 12), async (two, schedule) => {
-      const world = await World.create(FIVE_AT_3, false);
-      for (const node of world.nodes) await world.seal(node);
-      await world.round();
-      world.setting.network.part(two.map(nodeId));
-      // What was sealed before may be confirmed still: each side may hold all of it.
-      const before = world.sealed.length;
-      await world.deliverAll();
-      for (const node of world.nodes) await world.seal(node);
-      for (const action of schedule) {
-        await happen(world, action);
+    fc.asyncProperty(
+      fc.shuffledSubarray(FIVE, { minLength: 2, maxLength: 2 }),
+      actions(ORDINARY, 12),
+      async (two, schedule) => {
+        const world = await World.create(FIVE_AT_3, false);
+        for (const node of world.nodes) await world.seal(node);
+        await world.round();
+        world.setting.network.part(two.map(nodeId));
+        // What was sealed before may be confirmed still: each side may hold all of it.
+        const before = world.sealed.length;
+        await world.deliverAll();
+        for (const node of world.nodes) await world.seal(node);
+        for (const action of schedule) {
+          await happen(world, action);
+          await world.check();
+        }
+        for (let round = 0; round < 3; round++) await world.round();
         await world.check();
-      }
-      for (let round = 0; round < 3; round++) await world.round();
-      await world.check();
-      const parted = world.sealed.slice(before);
-      assert.ok(parted.length > 0);
-      for (const sealed of parted) assert.not.ok(world.verified.has(envelopeHash(sealed)), 'one side alone has confirmed it');
-      await world.heal();
-      await world.checkSettled();
-      for (const sealed of parted) assert.ok(world.verified.has(envelopeHash(sealed)));
-    }),
+        const parted = world.sealed.slice(before);
+        assert.ok(parted.length > 0);
+        for (const sealed of parted) {
+          assert.not.ok(world.verified.has(envelopeHash(sealed)), 'one side alone has confirmed it');
+        }
+        await world.heal();
+        await world.checkSettled();
+        for (const sealed of parted) assert.ok(world.verified.has(envelopeHash(sealed)));
+      },
+    ),
     runs(1),
   );
 });
 
 test('with two of five gone for good, the others drop them by a roster and go on', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.shuffledSubarray(FIVE, { minLength: 2, maxLength: 2 }), actions(ORDINARY, 12), async (gone, schedule) => {
-      const world = await World.create(FIVE_AT_3, false);
-      for (const node of gone) world.leaveForGood(nodeId(node));
-      for (const action of schedule) {
-        await happen(world, action);
-        await world.check();
-      }
-      assert.is(world.verified.size, 0, 'three of five at quorum 3 confirm nothing');
-      const [by] = world.running();
-      if (by === undefined) throw new Error('three members run');
-      const rest = world.running().map(({ node }) => node);
-      const text = world.nextRoster(by, rest, 2);
-      for (const member of world.running()) await member.nameRoster(text, 'receipt');
-      await world.round();
-      await world.round();
-      for (const node of rest) await world.seal(node);
-      await world.heal();
-      await world.checkSettled();
-      assert.equal(world.running().map(({ roster }) => roster.members.length), [3, 3, 3]);
-      assert.ok(world.verified.size >= world.sealed.length && world.verified.size >= 3);
-    }),
+    fc.asyncProperty(
+      fc.shuffledSubarray(FIVE, { minLength: 2, maxLength: 2 }),
+      actions(ORDINARY, 12),
+      async (gone, schedule) => {
+        const world = await World.create(FIVE_AT_3, false);
+        for (const node of gone) world.leaveForGood(nodeId(node));
+        for (const action of schedule) {
+          await happen(world, action);
+          await world.check();
+        }
+        assert.is(world.verified.size, 0, 'three of five at quorum 3 confirm nothing');
+        const [by] = world.running();
+        if (by === undefined) throw new Error('three members run');
+        const rest = world.running().map(({ node }) => node);
+        const text = world.nextRoster(by, rest, 2);
+        for (const member of world.running()) await member.nameRoster(text, 'receipt');
+        await world.round();
+        await world.round();
+        for (const node of rest) await world.seal(node);
+        await world.heal();
+        await world.checkSettled();
+        assert.equal(
+          world.running().map(({ roster }) => roster.members.length),
+          [3, 3, 3],
+        );
+        assert.ok(world.verified.size >= world.sealed.length && world.verified.size >= 3);
+      },
+    ),
     runs(1),
   );
 });

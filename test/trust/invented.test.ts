@@ -13,32 +13,34 @@ const MAX_BUNDLE = 90_000;
 const MAX_FURTHER = 8000;
 
 await trustTests({
-  'invented anchors, past, future or ahead of what anybody has read, prove nothing, of a record and of a linked one': async (
-    claim,
-  ) => {
-    const { log, ...ledger } = await withRecord('us');
-    const undecided = await log.seal('eu');
-    const known = { pin: log.genesis };
-    const main = await bundleOf(log, undecided);
-    const other = await bundleOf(log, ledger.sealed);
-    claim({ what: 'nothing invented', bundle: main, known, log, word: 'no-decision-yet' });
-    for (const [what, time, word] of [
-      ['2020', Date.UTC(2020, 0, 1), 'misdated'],
-      ['now', log.now, 'too-few-checkpoints'],
-      ['2100', Date.UTC(2100, 0, 1), 'too-few-checkpoints'],
-    ] as const) {
-      for (const index of [0, 1, 900]) {
-        const twist = { index, consensusTimestamp: consensusOf(time), payer: log.account('eu') };
-        const decision = { text: log.decisionText(log.messageOf(undecided), twist), paths: log.decisionProof(0, [1]).paths };
-        // Another decision stands there, as whoever has read the ledger knows.
-        const atNode = index === 0 ? 'contradicted' : word;
-        claim({ what: `${what} at ${index}`, bundle: { ...main, decision }, known, log, word, atNode });
-        const linked = [{ ...linkedOf(log, undecided, 0, other), decision }];
-        const words = { word: 'verified', linked: [word], linkedAtNode: [atNode] } as const;
-        claim({ what: `linked, ${what} at ${index}`, bundle: { ...other, linked }, known, log, ...words });
+  'invented anchors, past, future or ahead of what anybody has read, prove nothing, of a record and of a linked one':
+    async (claim) => {
+      const { log, ...ledger } = await withRecord('us');
+      const undecided = await log.seal('eu');
+      const known = { pin: log.genesis };
+      const main = await bundleOf(log, undecided);
+      const other = await bundleOf(log, ledger.sealed);
+      claim({ what: 'nothing invented', bundle: main, known, log, word: 'no-decision-yet' });
+      for (const [what, time, word] of [
+        ['2020', Date.UTC(2020, 0, 1), 'misdated'],
+        ['now', log.now, 'too-few-checkpoints'],
+        ['2100', Date.UTC(2100, 0, 1), 'too-few-checkpoints'],
+      ] as const) {
+        for (const index of [0, 1, 900]) {
+          const twist = { index, consensusTimestamp: consensusOf(time), payer: log.account('eu') };
+          const decision = {
+            text: log.decisionText(log.messageOf(undecided), twist),
+            paths: log.decisionProof(0, [1]).paths,
+          };
+          // Another decision stands there, as whoever has read the ledger knows.
+          const atNode = index === 0 ? 'contradicted' : word;
+          claim({ what: `${what} at ${index}`, bundle: { ...main, decision }, known, log, word, atNode });
+          const linked = [{ ...linkedOf(log, undecided, 0, other), decision }];
+          const words = { word: 'verified', linked: [word], linkedAtNode: [atNode] } as const;
+          claim({ what: `linked, ${what} at ${index}`, bundle: { ...other, linked }, known, log, ...words });
+        }
       }
-    }
-  },
+    },
 
   'a decision without checkpoints, however well its texts hash, is not on the ledger': async (claim) => {
     const { log, sealed } = await withRecord('eu');
@@ -60,7 +62,13 @@ await trustTests({
     const deceived = await bundleOf(page, sealed, 0, { checkpoints });
     claim({ what: 'by the page', bundle: deceived, known, log, word: 'too-few-checkpoints' });
     const { decision: _page, ...rest } = deceived;
-    claim({ what: 'by who did not see the page', bundle: { ...rest, decision: null }, known, log, word: 'no-decision-yet' });
+    claim({
+      what: 'by who did not see the page',
+      bundle: { ...rest, decision: null },
+      known,
+      log,
+      word: 'no-decision-yet',
+    });
     await log.record('ca');
     log.decide(sealed);
     claim({ what: 'by the ledger', bundle: await bundleOf(log, sealed), known, log, word: 'verified' });
@@ -97,7 +105,13 @@ await trustTests({
     const proof = { ...bundle, record: { ...bundle.record, body: null } };
     claim({ what: 'the proof', bundle: proof, known, log, word: 'verified' });
     const { body } = proofIn(sealed, 1).record;
-    claim({ what: 'with a body', bundle: { ...proof, record: { ...proof.record, body } }, known, log, word: 'not-signed' });
+    claim({
+      what: 'with a body',
+      bundle: { ...proof, record: { ...proof.record, body } },
+      known,
+      log,
+      word: 'not-signed',
+    });
   },
 
   'a stranger’s federation of 200 members costs no signature': async (claim) => {
@@ -123,7 +137,14 @@ await trustTests({
         batch: batch && { envelope: batch.envelope, path: batch.path },
       }));
       const more = { ...bundle, linked };
-      claim({ what: 'with a linked one', bundle: more, known: { pin: log.genesis }, log, word: 'verified', linked: ['verified'] });
+      claim({
+        what: 'with a linked one',
+        bundle: more,
+        known: { pin: log.genesis },
+        log,
+        word: 'verified',
+        linked: ['verified'],
+      });
       return [JSON.stringify(bundle).length, JSON.stringify(more).length] as const;
     };
     const [early] = await size();

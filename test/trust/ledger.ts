@@ -61,7 +61,10 @@ export class Ledger {
   }
 
   /** A roster that follows `after`, which is by default the one in force. Nobody has named it. */
-  draftRoster(change: Partial<Roster>, after: LoggedRoster = this.log.roster()): Hidden & { readonly entry: LoggedRoster } {
+  draftRoster(
+    change: Partial<Roster>,
+    after: LoggedRoster = this.log.roster(),
+  ): Hidden & { readonly entry: LoggedRoster } {
     const { log } = this;
     const { roster: last, hash: previous } = after;
     const roster = { ...last, version: last.version + 1, previous, issuedAt: log.tick(), ...change };

@@ -49,7 +49,9 @@ test('six records with mirrors cut off: no node says verified, their own neither
       assert.is(body.verified, false, name);
     }
   }
-  const held = await Promise.all(ids.map(async (id) => parseBundle((await eu.get(`/v1/bundles/${id}?partial=1`)).body)));
+  const held = await Promise.all(
+    ids.map(async (id) => parseBundle((await eu.get(`/v1/bundles/${id}?partial=1`)).body)),
+  );
   assertByCommand(network, held, 'no-decision-yet');
   for (const name of FIVE) {
     for (const bundle of held) {
@@ -154,7 +156,9 @@ function falseNames(network: TestNetwork): string[] {
   if (certified === undefined) throw new Error('us has certified no key');
   const { keyId } = certified.certificate;
   return [
-    ...[2, 3].map((batch) => writeLedgerMessage({ ...common, type: 'batch', node: us, batch, envelope: INVENTED, keyId })),
+    ...[2, 3].map((batch) =>
+      writeLedgerMessage({ ...common, type: 'batch', node: us, batch, envelope: INVENTED, keyId }),
+    ),
     writeLedgerMessage({ ...common, type: 'roster', previous: federation, statement: INVENTED }),
     writeLedgerMessage({ ...common, type: 'revocation', node: us, keyId, statement: INVENTED }),
   ];

@@ -14,7 +14,9 @@ const DAY_SECONDS = 24 * 3600;
 const MAJORITY = ['us', 'ca', 'sg'];
 
 await trustTests({
-  'a revocation named early and revealed late is in force from its own decision, and reaches no further': async (claim) => {
+  'a revocation named early and revealed late is in force from its own decision, and reaches no further': async (
+    claim,
+  ) => {
     const ledger = await Ledger.create({ reach: 20 * DAY_SECONDS });
     const { log } = ledger;
     const compromisedSince = log.tick();
@@ -50,14 +52,19 @@ await trustTests({
     const { signed: narrow } = await certifyKey(node, identity, signer, { validFrom: log.tick(), seqFrom: 9 });
     const bundle = await bundleOf(log, sealed);
     const known = { pin: log.genesis };
-    for (const keys of [[narrow, ...bundle.keys], [...bundle.keys, narrow]]) {
+    for (const keys of [
+      [narrow, ...bundle.keys],
+      [...bundle.keys, narrow],
+    ]) {
       claim({ what: 'both', bundle: { ...bundle, keys }, known, log, word: 'verified' });
     }
     const others = bundle.keys.filter(({ statement }) => !statement.includes(signer.keyId));
     claim({ what: 'the narrow one', bundle: { ...bundle, keys: [narrow, ...others] }, known, log, word: 'not-signed' });
   },
 
-  'a revoked witness takes nothing along: what it witnessed is verified again by any fresh checkpoint': async (claim) => {
+  'a revoked witness takes nothing along: what it witnessed is verified again by any fresh checkpoint': async (
+    claim,
+  ) => {
     for (const reason of ['rotated', 'compromised'] as const) {
       const ledger = await Ledger.create();
       const { log } = ledger;
@@ -65,7 +72,13 @@ await trustTests({
       const { size } = log;
       const held = await Promise.all(MAJORITY.map((node) => log.checkpoint(node, { size })));
       const known = { pin: log.genesis };
-      claim({ what: 'before', bundle: await bundleOf(log, record, 0, { checkpoints: held }), known, log, word: 'verified' });
+      claim({
+        what: 'before',
+        bundle: await bundleOf(log, record, 0, { checkpoints: held }),
+        known,
+        log,
+        word: 'verified',
+      });
       const compromisedSince = reason === 'rotated' ? null : log.tick();
       ledger.enforce(await ledger.draftRevocation('sg', { reason, compromisedSince }), 'us', 'ca', 'jp');
       const silent = await Promise.all(['us', 'ca', 'eu'].map((node) => log.checkpoint(node, { vouched: {} })));
@@ -74,7 +87,13 @@ await trustTests({
       await log.rotateKey('sg');
       for (const node of ['jp', 'sg']) {
         const checkpoints = [...held, ...silent, await log.checkpoint(node)];
-        claim({ what: `fresh of ${node}`, bundle: await bundleOf(log, record, 0, { checkpoints }), known, log, word: 'verified' });
+        claim({
+          what: `fresh of ${node}`,
+          bundle: await bundleOf(log, record, 0, { checkpoints }),
+          known,
+          log,
+          word: 'verified',
+        });
       }
     }
   },
@@ -148,7 +167,13 @@ await trustTests({
     const { message } = other;
     if (message.type !== 'revocation') throw new Error('a revocation is named');
     ledger.enforce({ ...other, message: { ...message, node: log.member('us').node } }, ...MAJORITY);
-    claim({ what: 'decided under the other’s name', bundle: await bundleOf(log, record), known, log, word: 'verified' });
+    claim({
+      what: 'decided under the other’s name',
+      bundle: await bundleOf(log, record),
+      known,
+      log,
+      word: 'verified',
+    });
     const own = { keyId, reason: 'compromised', compromisedSince } as const;
     ledger.enforce(await ledger.draftRevocation('eu', own), ...MAJORITY);
     claim({ what: 'by its own node', bundle: await bundleOf(log, record), known, log, word: 'not-signed' });

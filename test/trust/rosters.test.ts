@@ -27,7 +27,12 @@ await trustTests({
     const posed = await underPosed(ledger, second, other, ['sg', 'jp']);
     const word = 'roster-without-majority';
     claim({ what: 'under the other', bundle: posed, known, log, word, atNode: 'contradicted' });
-    claim({ what: 'by whoever knows the rosters', bundle: posed, known: { rosters: rosterEntries(log, []) }, word: 'contradicted' });
+    claim({
+      what: 'by whoever knows the rosters',
+      bundle: posed,
+      known: { rosters: rosterEntries(log, []) },
+      word: 'contradicted',
+    });
   },
 
   'a removed member’s batch is not decided by its own account, and no decision that says so holds': async (claim) => {
@@ -94,7 +99,12 @@ await trustTests({
       assert.not(verdictOf(log, posed).verified);
       const { word } = verdictOf(log, posed);
       claim({ what: 'under the hidden roster', bundle: posed, known, log, word, atNode: 'contradicted' });
-      claim({ what: 'and known rosters', bundle: posed, known: { rosters: rosterEntries(log, []) }, word: 'contradicted' });
+      claim({
+        what: 'and known rosters',
+        bundle: posed,
+        known: { rosters: rosterEntries(log, []) },
+        word: 'contradicted',
+      });
     }
   },
 
@@ -117,7 +127,9 @@ await trustTests({
     }
   },
 
-  'a record under the third roster, by a pin of the first, with one witness rotated and one compromised': async (claim) => {
+  'a record under the third roster, by a pin of the first, with one witness rotated and one compromised': async (
+    claim,
+  ) => {
     const ledger = await Ledger.create({ quorum: 2 });
     const { log } = ledger;
     for (const node of ['za', 'br']) await log.admit(node);
@@ -125,7 +137,10 @@ await trustTests({
     ledger.enforce(ledger.draftRoster({ members: log.membersWith(['br']) }), 'us', 'eu', 'ca', 'za');
     const record = await ledger.record('eu');
     const size = log.size;
-    const held = [await log.checkpoint('us', { size }), await log.checkpoint('ca', { size }, newestKey(log.member('ca')))];
+    const held = [
+      await log.checkpoint('us', { size }),
+      await log.checkpoint('ca', { size }, newestKey(log.member('ca'))),
+    ];
     ledger.enforce(await ledger.draftRevocation('us'), 'eu', 'sg', 'jp', 'za');
     const compromised = { reason: 'compromised', compromisedSince: log.tick() } as const;
     ledger.enforce(await ledger.draftRevocation('ca', compromised), 'eu', 'sg', 'jp', 'za');
@@ -143,12 +158,20 @@ await trustTests({
 });
 
 /** A bundle as those liars would have it: the roster stands where they say so, and the record’s decision after it. */
-async function underPosed(ledger: Ledger, sealed: SealedBatch, posed: Hidden & ReturnType<Ledger['draftRoster']>, liars: readonly string[]) {
+async function underPosed(
+  ledger: Ledger,
+  sealed: SealedBatch,
+  posed: Hidden & ReturnType<Ledger['draftRoster']>,
+  liars: readonly string[],
+) {
   const { log } = ledger;
   const forged = copyOf(log);
   const place = log.roster(2).index ?? 0;
   const index = log.indexOf(sealed) ?? 0;
-  forged.decisions[place] = log.decisionText(posed.message, { ...placeOf(log.decisions[place]), payer: log.account('us') });
+  forged.decisions[place] = log.decisionText(posed.message, {
+    ...placeOf(log.decisions[place]),
+    payer: log.account('us'),
+  });
   const honest = await bundleOf(log, sealed);
   const checkpoints = [...(await checkpointsOf(ledger, forged, liars)), ...honest.checkpoints];
   const rosters = [

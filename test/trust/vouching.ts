@@ -18,7 +18,11 @@ export interface Vouched {
 }
 
 /** Derives the decided batches of a node in order, as each member does before it vouches for them. */
-export async function vouchedFor(log: FederationLog, origin: string, batches: readonly SealedBatch[]): Promise<Vouched> {
+export async function vouchedFor(
+  log: FederationLog,
+  origin: string,
+  batches: readonly SealedBatch[],
+): Promise<Vouched> {
   const { node, member } = log.member(origin);
   const identityKeys = [member.identityKey];
   const keys = new CertifiedKeys(nativeSuite);

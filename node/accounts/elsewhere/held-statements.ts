@@ -82,7 +82,12 @@ export class HeldStatements {
    * Makes these versions the only ones that are held of an account, with further rows in the same write. Resolves to whether
    * any version came or went.
    */
-  async keep(home: NodeId, account: string, kept: readonly HeldVersion[], more: readonly Operation[]): Promise<boolean> {
+  async keep(
+    home: NodeId,
+    account: string,
+    kept: readonly HeldVersion[],
+    more: readonly Operation[],
+  ): Promise<boolean> {
     const before = await this.#rowsOf(home, account);
     const isKept = (row: HeldVersion) => kept.some(({ id, seq }) => id === row.id && seq === row.seq);
     const gone = before.filter((row) => !isKept(row));

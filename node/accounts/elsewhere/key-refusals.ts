@@ -41,7 +41,9 @@ export class KeyRefusals {
   /** All keys of the newest statement that is held. Throws `AccountError` `maker-ended` where none is in force. */
   async list(account: string): Promise<ApiKey[]> {
     const foreign = await this.#require(account);
-    return Promise.all(foreign.keys.map(async (key) => this.#answer(foreign, key, await this.#refusedAt(foreign, key.id))));
+    return Promise.all(
+      foreign.keys.map(async (key) => this.#answer(foreign, key, await this.#refusedAt(foreign, key.id))),
+    );
   }
 
   /**
@@ -65,7 +67,8 @@ export class KeyRefusals {
   /** The key that asks, as it is now. */
   async #requireMaker(foreign: ForeignAccount, key: StatedKey, id: string): Promise<void> {
     const maker = foreign.keys.find((each) => each.id === id);
-    const isInForce = maker !== undefined && foreign.valid.has(maker.id) && (await this.#refusedAt(foreign, maker.id)) === null;
+    const isInForce =
+      maker !== undefined && foreign.valid.has(maker.id) && (await this.#refusedAt(foreign, maker.id)) === null;
     if (!isInForce) throw new AccountError('maker-ended', 'the API key was revoked or has expired');
     if (maker.id === key.id || reachesAllOf(maker, key)) return;
     throw new AccountError('beyond-maker', 'the key reaches further than the one that asks');

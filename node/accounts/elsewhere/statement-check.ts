@@ -12,7 +12,10 @@ export const MAX_HELD_STATEMENT_BYTES = 256 << 10;
  * What a given payload is to a version: the statement that its home signed; `forged` where it is not what the record commits
  * to, which is the giver's fault; `unusable` where it is and cannot be gone by, which is the home's own.
  */
-export function judgeStatement(record: AttestationRecord, { salt, text }: OpenedPayload): 'holds' | 'forged' | 'unusable' {
+export function judgeStatement(
+  record: AttestationRecord,
+  { salt, text }: OpenedPayload,
+): 'holds' | 'forged' | 'unusable' {
   if (commitText(nativeSuite, 'meridian/payload/1', salt, text) !== record.payloadHash) return 'forged';
   if (Buffer.byteLength(text) > MAX_HELD_STATEMENT_BYTES) return 'unusable';
   try {

@@ -96,7 +96,9 @@ export class StatementFollower implements AsyncDisposable {
 
   /** Rows that go into the write of what another node records. */
   rowsOf(records: readonly AttestationRecord[]): readonly Operation[] {
-    return this.#versionsAmong(records).map(({ node, account, seq, id }) => wantedStatementTable.put([node, account, seq], id));
+    return this.#versionsAmong(records).map(({ node, account, seq, id }) =>
+      wantedStatementTable.put([node, account, seq], id),
+    );
   }
 
   /** Told of it once it is on the disk. */
@@ -197,7 +199,9 @@ export class StatementFollower implements AsyncDisposable {
     const slices = new TimeSlices();
     for (let at = 0; at < accounts.length && !this.#ending.signal.aborted; at += TOGETHER) {
       if (slices.isOver) await slices.rest();
-      const findings = await Promise.all(accounts.slice(at, at + TOGETHER).map((account) => this.#find(account, mayAsk)));
+      const findings = await Promise.all(
+        accounts.slice(at, at + TOGETHER).map((account) => this.#find(account, mayAsk)),
+      );
       for (const found of findings) if (found !== undefined) await this.#settle(found, tally);
     }
     return tally;
@@ -218,10 +222,14 @@ export class StatementFollower implements AsyncDisposable {
       return { home, account, newest, kept, state: kept.length > 0 ? 'open' : 'over' };
     }
     const wanted = wantedOf(known, self).filter(({ id }) => !have.some((version) => version.id === id));
-    const got = mayAsk ? await Promise.all(wanted.map((record) => this.#get(record, have))) : wanted.map(() => undefined);
+    const got = mayAsk
+      ? await Promise.all(wanted.map((record) => this.#get(record, have)))
+      : wanted.map(() => undefined);
     // What cannot be gone by ends the keys that are stated before it: it may be what revokes them.
     if (got.includes('never')) return { home, account, newest, kept: [], state: 'over' };
-    const all = [...have, ...got.filter((each) => each !== undefined && each !== 'never')].toSorted((a, b) => a.seq - b.seq);
+    const all = [...have, ...got.filter((each) => each !== undefined && each !== 'never')].toSorted(
+      (a, b) => a.seq - b.seq,
+    );
     const kept = new Set([lastUpTo(all, decided?.seq ?? 0), lastUpTo(all, newest.seq)]);
     const isLacking = got.some((each) => each === undefined);
     const state = isLacking ? 'lacking' : isOpen ? 'open' : 'over';
@@ -255,7 +263,9 @@ export class StatementFollower implements AsyncDisposable {
       if (this.#ending.signal.aborted) return undefined;
       const given = await ask(id, member);
       const word = given && judgeStatement(record, given);
-      if (given !== undefined && word === 'holds') return { id, seq, salt: encodeBase64url(given.salt), text: given.text };
+      if (given !== undefined && word === 'holds') {
+        return { id, seq, salt: encodeBase64url(given.salt), text: given.text };
+      }
       if (word === 'unusable') {
         log.error({ account, id }, 'the home of an account made a statement that cannot be gone by: it is left out');
         return 'never';
@@ -274,7 +284,10 @@ export class StatementFollower implements AsyncDisposable {
     if (hasCapacity) this.#full.delete(home);
     else if (!this.#full.has(home)) {
       this.#full.add(home);
-      log.error({ home, bounds: STATEMENT_BOUNDS }, 'as many statements of accounts of a node are held as may be: no more are taken');
+      log.error(
+        { home, bounds: STATEMENT_BOUNDS },
+        'as many statements of accounts of a node are held as may be: no more are taken',
+      );
     }
     return hasCapacity;
   }

@@ -15,7 +15,10 @@ export interface StatementPayloadsOptions {
 }
 
 /** Salt and payload of another node's version, as it is held here; undefined where it is not. */
-export async function heldPayload(store: Reads, { id, account, node, seq }: AttestationRecord): Promise<OpenedPayload | undefined> {
+export async function heldPayload(
+  store: Reads,
+  { id, account, node, seq }: AttestationRecord,
+): Promise<OpenedPayload | undefined> {
   const row = await heldStatementTable.get(store, node, account, seq);
   return row?.id === id ? { salt: decodeBase64url(row.salt), text: row.text } : undefined;
 }

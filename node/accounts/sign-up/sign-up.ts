@@ -84,7 +84,11 @@ export class SignUp {
     const to = known?.email ?? asked.email;
     if (known !== undefined && !isUntouched) {
       await deliver(mailer, accountExistsMail(to, account, nodeUrl()));
-      await accountStore.change(async () => ({ operations: [], events: [askedFor('sign-up', account)], result: undefined }));
+      await accountStore.change(async () => ({
+        operations: [],
+        events: [askedFor('sign-up', account)],
+        result: undefined,
+      }));
       return;
     }
     const apiKey = newKeyText(accountStore.node);
@@ -117,7 +121,11 @@ export class SignUp {
   }
 
   /** Looked at once more: while the mail was under way a key may have been used, which then stays, or been revoked. */
-  async #freshKey(account: string, { compressPayloads, nodes: asked }: SignUpRequest, apiKey: string): Promise<Change<void>> {
+  async #freshKey(
+    account: string,
+    { compressPayloads, nodes: asked }: SignUpRequest,
+    apiKey: string,
+  ): Promise<Change<void>> {
     const { accountStore } = this.#options;
     const held = await accountStore.keys(account);
     if (held.some(({ key }) => !isOfSignUp(key) || keyState(key, accountStore.now()) !== 'active')) return NO_CHANGE;
@@ -126,7 +134,11 @@ export class SignUp {
     const known = await accountStore.requireAccount(account);
     const { nodes: before, ...rest } = known;
     const nodes = asked === undefined ? before : keptNodes(asked, accountStore);
-    const changed: Account = { ...rest, ...(compressPayloads === undefined ? {} : { compressPayloads }), ...nodesMember(nodes) };
+    const changed: Account = {
+      ...rest,
+      ...(compressPayloads === undefined ? {} : { compressPayloads }),
+      ...nodesMember(nodes),
+    };
     const isPacked = (known.compressPayloads ?? false) !== (changed.compressPayloads ?? false);
     const isMoved = String(before) !== String(nodes);
     return {

@@ -171,7 +171,16 @@ class Libp2pTransport implements Transport {
     const node = await createNode({ key, listen, gater, topics: names.topics, limits });
     guard.watch(node);
     const onFault = (peer: string, fault: WireFault) => this.#options.onFault?.(peer, fault);
-    const gossip = new GossipTransport({ pubsub: node.services.pubsub, names, members, receive, onFault, limits, guard, log });
+    const gossip = new GossipTransport({
+      pubsub: node.services.pubsub,
+      names,
+      members,
+      receive,
+      onFault,
+      limits,
+      guard,
+      log,
+    });
     const redial = new Redial({ node, members, limits, log });
     const watchdog = new Watchdog({ node, members, gossip, limits, log });
     this.#presence.watch(node);

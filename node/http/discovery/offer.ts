@@ -65,7 +65,9 @@ function describedParameters(
   const schemas = new Map(entries.map(([name, { shape }]) => [name, writtenSchema(shape)]));
   const properties = entries.map(([name, { description }]) => [name, { ...schemas.get(name), description }]);
   return {
-    example: Object.fromEntries(shown.map(([name, { example }]) => [name, exampleOf(schemas.get(name) ?? {}, example)])),
+    example: Object.fromEntries(
+      shown.map(([name, { example }]) => [name, exampleOf(schemas.get(name) ?? {}, example)]),
+    ),
     schema: {
       type: 'object',
       properties: Object.fromEntries(properties),

@@ -36,7 +36,10 @@ export const ANSWER_HEADERS: JsonObject = {
   'X-Daily-Limit': { description: 'Records that the account may make in a UTC day.', schema: integer },
   'X-Daily-Remaining': { description: 'Records left of them today.', schema: integer },
   ...DEMAND_HEADERS,
-  'Payment-Replayed': { description: 'Set where the answer was given before.', schema: { type: 'string', const: 'true' } },
+  'Payment-Replayed': {
+    description: 'Set where the answer was given before.',
+    schema: { type: 'string', const: 'true' },
+  },
   'Preference-Applied': {
     description: 'The `Prefer` that was honoured.',
     schema: { type: 'string', pattern: '^wait=[0-9]{1,3}$' },

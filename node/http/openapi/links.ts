@@ -51,7 +51,9 @@ export function linksOf(route: Route, routes: readonly Route[]): JsonObject {
     }
   }
   const isList = query.cursor !== undefined && valueAt(answer.example, '/nextCursor') !== undefined;
-  if (isList) links.push(['nextPage', linkTo(route, { ...ownParameters(route), cursor: '$response.body#/nextCursor' })]);
+  if (isList) {
+    links.push(['nextPage', linkTo(route, { ...ownParameters(route), cursor: '$response.body#/nextCursor' })]);
+  }
   return Object.fromEntries(links);
 }
 

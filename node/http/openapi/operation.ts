@@ -153,5 +153,7 @@ function refusals(route: Route, { baseUrl, schemas }: OperationPlace): JsonObjec
 
 function problemContent(codes: readonly ProblemCode[], schemas: NamedSchemas): JsonObject {
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
-  return { 'application/problem+json': { schema: refusalSchema(codes, schemas), examples: Object.fromEntries(examples) } };
+  return {
+    'application/problem+json': { schema: refusalSchema(codes, schemas), examples: Object.fromEntries(examples) },
+  };
 }

@@ -13,7 +13,9 @@ interface ProblemMember {
 }
 
 const BASE_URL: ProblemMember = {
-  shape: OrNull(Type.String({ description: 'Where that node is reached; null where the roster in force does not name it.' })),
+  shape: OrNull(
+    Type.String({ description: 'Where that node is reached; null where the roster in force does not name it.' }),
+  ),
   example: 'https://us.meridian.example',
 };
 
@@ -21,7 +23,10 @@ const BASE_URL: ProblemMember = {
 export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<string, ProblemMember>>>>> = {
   'api-key-invalid': {
     home: {
-      shape: Type.Unsafe<NodeId>({ ...NodeIdShape, description: 'The node that the key was made at, where its own text says one.' }),
+      shape: Type.Unsafe<NodeId>({
+        ...NodeIdShape,
+        description: 'The node that the key was made at, where its own text says one.',
+      }),
       example: 'eu',
     },
   },

@@ -32,7 +32,8 @@ export const PROBLEM_SCHEMA: JsonObject = {
     holder: {
       type: 'string',
       enum: HOLDER_KINDS.filter((kind) => kind !== 'member' && kind !== 'operator'),
-      description: 'Of a 429 or 503: whose allowance counts: that of the account, the address or the wallet; `none` before that is known.',
+      description:
+        'Of a 429 or 503: whose allowance counts: that of the account, the address or the wallet; `none` before that is known.',
     },
     errors: {
       type: 'array',

@@ -7,7 +7,13 @@ const OF_ALL: readonly ProblemCode[] = ['request-malformed', 'method-not-allowed
 /** A parameter of a path that is no text, or spans more than its segment, makes it another path. */
 const OF_PARAMETERS: readonly ProblemCode[] = ['route-not-found'];
 const OF_LIMITED: readonly ProblemCode[] = ['rate-limited'];
-const OF_KEYED: readonly ProblemCode[] = ['api-key-missing', 'api-key-invalid', 'api-key-revoked', 'scope-forbidden', 'recovering'];
+const OF_KEYED: readonly ProblemCode[] = [
+  'api-key-missing',
+  'api-key-invalid',
+  'api-key-revoked',
+  'scope-forbidden',
+  'recovering',
+];
 const OF_BODIES: readonly ProblemCode[] = [
   'missing-field',
   'invalid-field',

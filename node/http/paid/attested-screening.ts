@@ -59,7 +59,9 @@ export function screeningRoute(services: ScreeningServices): PaidRoute {
       requireName(request);
       const { verifyUrl } = services;
       return (paid) =>
-        attestSummary(paid, { kind: 'screening', sourceId: SOURCE, verifyUrl }, (salt) => screen(services, request, salt));
+        attestSummary(paid, { kind: 'screening', sourceId: SOURCE, verifyUrl }, (salt) =>
+          screen(services, request, salt),
+        );
     },
   };
 }

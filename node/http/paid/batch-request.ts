@@ -68,10 +68,7 @@ function recordOf(agentId: string, value: JsonValue) {
   const additional = unknownMembers(value, KNOWN);
   requireSmallAdditional(additional);
   const draft = paidDecisionDraft({ request: { ...request, agentId }, body: { agentId, ...value }, additional });
-  const warned = [
-    ...additionalWarnings(additional),
-    ...tieredWarnings(request),
-  ];
+  const warned = [...additionalWarnings(additional), ...tieredWarnings(request)];
   return { request, draft, warned };
 }
 

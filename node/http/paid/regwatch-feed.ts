@@ -107,7 +107,11 @@ function itemOf({ record, ingestedAt, revision }: FeedItem): RegwatchItem {
 }
 
 /** The page by its hash: the items are public, and each has a record that says what it says. */
-function pageDraft(account: string, { told }: RegwatchQuery, { count, feedHash, generatedAt }: RegwatchPage): PaidDraft {
+function pageDraft(
+  account: string,
+  { told }: RegwatchQuery,
+  { count, feedHash, generatedAt }: RegwatchPage,
+): PaidDraft {
   return {
     kind: 'reg_item',
     account,

@@ -91,7 +91,9 @@ export class DecisionBatch {
 
   /** Those that are not refused, in order. */
   get decisions(): readonly BatchedDecision[] {
-    return this.#refusals.size === 0 ? this.#decisions : this.#decisions.filter(({ index }) => !this.#refusals.has(index));
+    return this.#refusals.size === 0
+      ? this.#decisions
+      : this.#decisions.filter(({ index }) => !this.#refusals.has(index));
   }
 
   /** Those of them that name what they are to be linked to. */
@@ -113,7 +115,9 @@ export class DecisionBatch {
 
   #draftOf(value: JsonValue, index: number): BatchedDecision {
     if (!isJsonObject(value)) {
-      throw new Problem('invalid-field', 'must be an object', { errors: [fieldError([], 'type', 'must be an object')] });
+      throw new Problem('invalid-field', 'must be an object', {
+        errors: [fieldError([], 'type', 'must be an object')],
+      });
     }
     const request = validate(value);
     const additional = unknownMembers(value, KNOWN);

@@ -60,7 +60,10 @@ function changeRoute({ store, accounts, addressOf }: AccountRouteServices): KeyR
     },
     async answer({ context }, caller) {
       requireHome(caller, addressOf);
-      const { account: { id }, key } = caller;
+      const {
+        account: { id },
+        key,
+      } = caller;
       const { nodes } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
       const account = await accounts.nodes.set(id, nodes, { key: key.id });
       return { body: { success: true, account: await accountAnswer(store, accounts.accountStore, account) } };

@@ -135,7 +135,9 @@ const EXAMPLE_CSV =
 
 /** The log tells of all of the account's sources. Throws `Problem` 403 for a key that is limited to some. */
 function accountOf({ account, key }: Caller): string {
-  if (hasPeriod(key)) throw new Problem('scope-forbidden', 'The key-use log is of all times; this key is limited to a period.');
+  if (hasPeriod(key)) {
+    throw new Problem('scope-forbidden', 'The key-use log is of all times; this key is limited to a period.');
+  }
   if (key.sources === null) return account.id;
   throw new Problem('scope-forbidden', 'The key-use log is of all sources; this key is limited to some.');
 }

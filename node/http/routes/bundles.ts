@@ -131,7 +131,8 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
     example: '1',
   },
   linked: {
-    description: '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent; ' +
+    description:
+      '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent; ' +
       'and the versions of the account’s statement that say which of them speak for the account.',
     shape: BundleQueryShape.properties.linked,
     example: '1',

@@ -67,8 +67,13 @@ function equivocationsRoute(services: EquivocationServices): FreeRoute {
     },
     async answer({ query }) {
       const { cursor } = readQuery(query);
-      const { page, next } = await shownAfter(services, cursor === undefined ? null : placeOf(cursor), EQUIVOCATIONS_PAGE);
-      const contradicted = cursor === undefined ? shownFalse(services.checkpointStore, services.follower.contradictedBy) : [];
+      const { page, next } = await shownAfter(
+        services,
+        cursor === undefined ? null : placeOf(cursor),
+        EQUIVOCATIONS_PAGE,
+      );
+      const contradicted =
+        cursor === undefined ? shownFalse(services.checkpointStore, services.follower.contradictedBy) : [];
       const body: EquivocationsAnswer = {
         success: true,
         equivocations: [...page],
@@ -135,7 +140,9 @@ async function proofsAfter(
 
 async function falseCheckpointsOf(services: EquivocationServices, node: NodeId): Promise<readonly MisdeedProof[]> {
   const { misdeeds, checkpointStore, follower } = services;
-  const ofNode = shownFalse(checkpointStore, follower.contradictedBy).filter(({ checkpoint }) => checkpoint.node === node);
+  const ofNode = shownFalse(checkpointStore, follower.contradictedBy).filter(
+    ({ checkpoint }) => checkpoint.node === node,
+  );
   return Promise.all(ofNode.map((known) => misdeeds.falseCheckpoint(known)));
 }
 

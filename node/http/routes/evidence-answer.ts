@@ -14,7 +14,8 @@ export function evidenceAnswer(
   { evidence, agent, speaks, accountStatements }: EvidenceVerdict,
   at: Timestamp,
 ): EvidenceAnswer {
-  const { complianceStatus, complianceDetail } = evidence ?? evaluate({ record: null, sigValid: false, speaks: false }, [], at);
+  const { complianceStatus, complianceDetail } =
+    evidence ?? evaluate({ record: null, sigValid: false, speaks: false }, [], at);
   const reasons = complianceDetail.reasons.map(({ key, satisfied, missing }) => ({
     key,
     satisfied,

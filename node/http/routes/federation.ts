@@ -47,7 +47,8 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           fingerprint: genesis,
           name: current.name,
           roster: { version: current.version, hash, quorum: current.quorum },
-          rosterContradiction: keys.currentRosters.contradiction === null ? null : { ...keys.currentRosters.contradiction },
+          rosterContradiction:
+            keys.currentRosters.contradiction === null ? null : { ...keys.currentRosters.contradiction },
           ledger: { ...current.ledger },
           topic: topicState(follower),
           log: logState(follower, vouching, { others, toldHeads }),

@@ -24,7 +24,8 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
     limited: false,
     documentation: {
       summary: 'Whether the node takes records',
-      description: '`ok` while records are accepted; trouble with the ledger shows in `checks` and `log` and changes nothing.',
+      description:
+        '`ok` while records are accepted; trouble with the ledger shows in `checks` and `log` and changes nothing.',
       answer: { shape: HealthAnswerShape, example: HEALTH_EXAMPLE },
       otherStatuses: { 503: 'The node takes no records.' },
       problems: [],

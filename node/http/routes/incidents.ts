@@ -59,7 +59,9 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
       const { incidents: found, next } = await incidents.page(account.id, {
         state,
         accepts: (record) =>
-          reaches(key, record.sourceId) && covers(key, record.submittedAt) && (sourceId ?? record.sourceId) === record.sourceId,
+          reaches(key, record.sourceId) &&
+          covers(key, record.submittedAt) &&
+          (sourceId ?? record.sourceId) === record.sourceId,
         after: cursor === undefined ? undefined : placeOf(cursor),
         limit,
         now: now(),

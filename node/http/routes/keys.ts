@@ -146,7 +146,9 @@ function revokeRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
       const id = keyParameter(params);
       if (home === undefined || id !== maker.id) requireScope('keys:admin', caller);
       const isHere = home === undefined;
-      const key = await (isHere ? keys.revoke(account.id, id, { key: maker.id }) : refusals.refuse(account.id, id, maker.id));
+      const key = await (isHere
+        ? keys.revoke(account.id, id, { key: maker.id })
+        : refusals.refuse(account.id, id, maker.id));
       return { body: { success: true, key: keyAnswer(key, now()) } };
     },
   };

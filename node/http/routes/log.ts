@@ -110,7 +110,10 @@ function tileOf(name: string): TileName {
 }
 
 /** Bytes of a tile; undefined where the log is not as large yet. */
-async function readTile(log: LogRouteParts['federationLog'], { level, index, width }: TileName): Promise<Uint8Array | undefined> {
+async function readTile(
+  log: LogRouteParts['federationLog'],
+  { level, index, width }: TileName,
+): Promise<Uint8Array | undefined> {
   if (level !== 'entries') return log.tile(level, index, width);
   const from = index * TILE_WIDTH;
   if (from + width > log.size) return undefined;

@@ -8,7 +8,9 @@ import { type SignedPageServices, rostersRoute, signingKeysRoute } from './signe
  * What a node holds of the federation, as it was signed: enough for anyone to check every chain, without an account and
  * without a word of this node's own.
  */
-export function publicRecordRoutes(services: ChainRouteServices & EquivocationServices & SignedPageServices): readonly FreeRoute[] {
+export function publicRecordRoutes(
+  services: ChainRouteServices & EquivocationServices & SignedPageServices,
+): readonly FreeRoute[] {
   return [
     chainRoute(services),
     signingKeysRoute(services),

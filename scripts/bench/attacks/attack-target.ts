@@ -53,5 +53,7 @@ export const ATTACK_NAMES: readonly AttackName[] = [
 export type Tally = Readonly<Record<string, number>>;
 
 export function isTally(value: unknown): value is Tally {
-  return typeof value === 'object' && value !== null && Object.values(value).every((count) => typeof count === 'number');
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).every((count) => typeof count === 'number')
+  );
 }

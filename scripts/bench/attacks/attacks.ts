@@ -156,7 +156,18 @@ async function freeze({ cluster, client }: FilledCluster, signal: AbortSignal): 
 }
 
 function tableOf(rows: readonly Row[]): TextTable {
-  const head = ['', 'honest p50', 'honest p99', 'answered', 'put off', 'denied', 'health p99', 'metrics p99', 'memory', 'files'];
+  const head = [
+    '',
+    'honest p50',
+    'honest p99',
+    'answered',
+    'put off',
+    'denied',
+    'health p99',
+    'metrics p99',
+    'memory',
+    'files',
+  ];
   return [head, ...rows.map(rowOf)];
 }
 
@@ -185,7 +196,8 @@ function notesOf(rows: readonly Row[]): string[] {
     const over = rows.filter((row) => of(row) > limit).map(({ name }) => name);
     return over.length === 0 ? 'met' : `missed: ${over.join('; ')}`;
   };
-  const slowest = (times: readonly number[]) => (times.length === 0 ? Number.POSITIVE_INFINITY : percentile(times, 0.99));
+  const slowest = (times: readonly number[]) =>
+    times.length === 0 ? Number.POSITIVE_INFINITY : percentile(times, 0.99);
   return [
     `honest p99 under ${honestMs} ms: ${missed(honestMs, ({ honest }) => slowest(honest.milliseconds))}`,
     `health p99 under ${healthMs} ms: ${missed(healthMs, ({ watch }) => slowest(watch.health))}`,

@@ -118,7 +118,15 @@ export class HonestCallers {
     const headers = { 'x-api-key': apiKey, ...json };
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const fail = (error: unknown) => resolve({ status: 0, retryAfter: undefined, text: String(error) });
-    const outgoing = request({ host: '127.0.0.1', port, method, path, headers, agent: agent.agent, timeout: PATIENCE_MS });
+    const outgoing = request({
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      headers,
+      agent: agent.agent,
+      timeout: PATIENCE_MS,
+    });
     outgoing.on('response', (response) => {
       const { statusCode: status = 0, headers: answered } = response;
       readText(response).then((text) => resolve({ status, retryAfter: answered['retry-after'], text }), fail);

@@ -49,7 +49,15 @@ export const catchUp: Part = {
     }
     return {
       table: [
-        ['records', 'groups', 'time', 'records/s', 'processor a record, main / all', 'of the source', 'own memory at most'],
+        [
+          'records',
+          'groups',
+          'time',
+          'records/s',
+          'processor a record, main / all',
+          'of the source',
+          'own memory at most',
+        ],
         ...rows,
       ],
       notes: [

@@ -116,7 +116,9 @@ async function signaturesOf({ evidence, linked: linkedTo }: NodeContext, subject
   const own = await evidence(recordId(subject));
   if (own === undefined) throw new Error('a record is gone');
   const { evidence: others, incidents } = await linkedTo(own.record);
-  return new Set([own, ...others, ...incidents].flatMap(({ proof }) => [proof.receipt.signature, proof.batch?.signature])).size;
+  return new Set(
+    [own, ...others, ...incidents].flatMap(({ proof }) => [proof.receipt.signature, proof.batch?.signature]),
+  ).size;
 }
 
 /** Processor time of one native check of a signature, in milliseconds. */
@@ -127,7 +129,9 @@ async function costOfCheck(checks: number): Promise<number> {
   const signature = await signer.sign(message, context);
   const before = process.threadCpuUsage();
   for (let i = 0; i < checks; i++) {
-    if (!nativeSuite.verify(signer.publicKey, message, signature, context)) throw new Error('a signature does not hold');
+    if (!nativeSuite.verify(signer.publicKey, message, signature, context)) {
+      throw new Error('a signature does not hold');
+    }
   }
   return total(process.threadCpuUsage(before)) / checks;
 }
@@ -142,7 +146,11 @@ interface LinkOptions extends Pick<BenchOptions, 'say' | 'signal'> {
 }
 
 /** Links records to one, among others, so that they come into groups and batches with those. */
-export async function linkAll({ cluster, client }: FilledCluster, subject: string, options: LinkOptions): Promise<void> {
+export async function linkAll(
+  { cluster, client }: FilledCluster,
+  subject: string,
+  options: LinkOptions,
+): Promise<void> {
   const { baseUrl } = cluster.node(0);
   const bodies = decisionBodies(options.beside);
   const send = async (path: string, body: object) => {
@@ -162,7 +170,9 @@ export async function linkAll({ cluster, client }: FilledCluster, subject: strin
     last = await send('/v1/incident', { ...incident, incidentPeriodStart: '2026-01-01T00:00:00Z' });
   }
   options.say('a record has its linked ones');
-  await until('the last linked one is confirmed', PATIENCE_MS, options.signal, () => isConfirmed(client, baseUrl, last));
+  await until('the last linked one is confirmed', PATIENCE_MS, options.signal, () =>
+    isConfirmed(client, baseUrl, last),
+  );
 }
 
 async function isConfirmed(client: ClusterClient, baseUrl: string, id: string): Promise<boolean> {

@@ -92,7 +92,11 @@ class Command {
   static async open(home: string): Promise<Command> {
     const { nodes, ledgerPorts } = await freePlan(5);
     const portBase = (ledgerPorts[0] ?? 0) - LEDGER_OFFSET;
-    return new Command(home, portBase, nodes.map(({ baseUrl }) => baseUrl));
+    return new Command(
+      home,
+      portBase,
+      nodes.map(({ baseUrl }) => baseUrl),
+    );
   }
 
   async start(how: string, signal: AbortSignal): Promise<Start> {

@@ -43,7 +43,10 @@ export const verification: Part = {
     }
     const { cluster, ids } = filled;
     const config = quietConfig(cluster.node(0), cluster.plan, cluster.home, cluster.rosterFile);
-    await using context = await openContext(config, pino({ level: 'silent' }), { sealsAhead: true, startsUnread: true });
+    await using context = await openContext(config, pino({ level: 'silent' }), {
+      sealsAhead: true,
+      startsUnread: true,
+    });
     const pin = context.keys.rosters.genesis;
     const offline = (suite: Suite) => () => {
       if (!verifyBundle(suite, pick(bundles), { pin }).verified) throw new Error('a bundle is not verified');
@@ -64,7 +67,13 @@ export const verification: Part = {
       table: [
         ['', 'verdicts/s', 'against noble', 'main', 'all'],
         ...figures.map(({ perSecond, main, all }, i) => {
-          return [ways[i]?.name ?? '', count(perSecond), ratio(perSecond / noble), microseconds(main), microseconds(all)];
+          return [
+            ways[i]?.name ?? '',
+            count(perSecond),
+            ratio(perSecond / noble),
+            microseconds(main),
+            microseconds(all),
+          ];
         }),
       ],
       notes: [

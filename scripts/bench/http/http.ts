@@ -36,7 +36,11 @@ export const http: Part = {
     const node: Target = { url: cluster.node(0).baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
     const answer = await sampleAnswer(node);
     await using baseline = new Forked(join(import.meta.dirname, 'baseline.ts'), [answer]);
-    const bare: Target = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey, pid: pidOf(baseline) };
+    const bare: Target = {
+      url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`,
+      apiKey,
+      pid: pidOf(baseline),
+    };
     await using load = new Forked(join(import.meta.dirname, 'load.ts'));
     const { rows, failed } = await measure(load, node, bare, options);
     const batches = { ...node, url: cluster.node(0).baseUrl + BATCH_ROUTE };

@@ -37,7 +37,9 @@ export async function measurePreparing(options: BenchOptions): Promise<readonly 
   await using resources = new AsyncDisposableStack();
   const ways: Way[] = [];
   for (const threads of THREADS) ways.push({ threads, turn: await openWay(threads, options.home, resources) });
-  const rows: string[][] = [['records a group', 'threads', 'main', 'all', 'main to 0', 'all to 0', `${MODELLED_CORES} cores`]];
+  const rows: string[][] = [
+    ['records a group', 'threads', 'main', 'all', 'main to 0', 'all to 0', `${MODELLED_CORES} cores`],
+  ];
   for (const group of GROUPS) rows.push(...(await measureGroup(group, ways, options)));
   return [
     'Processor time a record of intake with usage and tally, by the threads that prepare groups (INTAKE_THREADS):',
@@ -47,7 +49,11 @@ export async function measurePreparing(options: BenchOptions): Promise<readonly 
   ];
 }
 
-async function measureGroup(group: number, ways: readonly Way[], { quick, signal, say }: BenchOptions): Promise<string[][]> {
+async function measureGroup(
+  group: number,
+  ways: readonly Way[],
+  { quick, signal, say }: BenchOptions,
+): Promise<string[][]> {
   const { rounds, runMs } = quick ? QUICK : FULL;
   const times = new Map<Way, ProcessorTime[]>(ways.map((way) => [way, []]));
   for (const way of ways) await way.turn(group, runMs);
@@ -62,9 +68,18 @@ async function measureGroup(group: number, ways: readonly Way[], { quick, signal
   const inPlace = [...times.values()][0] ?? [];
   return [...times].map(([{ threads }, own]) => {
     const [main, all] = [median(own.map((time) => time.main)), median(own.map((time) => time.all))];
-    const paired = (of: keyof ProcessorTime) => ratio(median(own.map((time, i) => time[of] / (inPlace[i]?.[of] ?? Number.NaN))));
+    const paired = (of: keyof ProcessorTime) =>
+      ratio(median(own.map((time, i) => time[of] / (inPlace[i]?.[of] ?? Number.NaN))));
     const bound = Math.min(MICROSECONDS / main, (MICROSECONDS * MODELLED_CORES) / all);
-    return [String(group), String(threads), microseconds(main), microseconds(all), paired('main'), paired('all'), `${count(bound)}/s`];
+    return [
+      String(group),
+      String(threads),
+      microseconds(main),
+      microseconds(all),
+      paired('main'),
+      paired('all'),
+      `${count(bound)}/s`,
+    ];
   });
 }
 

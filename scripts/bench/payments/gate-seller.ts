@@ -42,7 +42,15 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
   const payments = paymentsConfig({ RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_KEY: key });
   const means = openPaymentMeans({ payments, production: false }, log);
   const payloadKey = randomBytes(KEY_BYTES);
-  const { paymentService } = await openPaymentServices({ store, node: NODE, payloadKey, intake, now: Date.now, log, means });
+  const { paymentService } = await openPaymentServices({
+    store,
+    node: NODE,
+    payloadKey,
+    intake,
+    now: Date.now,
+    log,
+    means,
+  });
   if (paymentService === null) throw new Error('no till');
   await paymentService.start();
   const paidGate = new PaidGate({

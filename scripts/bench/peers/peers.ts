@@ -47,7 +47,9 @@ export const peers: Part = {
     const node: Target = { url: baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
     const answer = await sampleAnswer(node);
     const bare = running.use(new Forked(join(HTTP_DIRECTORY, 'baseline.ts'), [answer]));
-    const hypercore = running.use(new Forked(join(import.meta.dirname, 'hypercore-process.ts'), [join(home, 'hypercore')]));
+    const hypercore = running.use(
+      new Forked(join(import.meta.dirname, 'hypercore-process.ts'), [join(home, 'hypercore')]),
+    );
     const forked = async (process: Forked): Promise<Target> => targetOf(portOf(await process.ask()), process, apiKey);
     const tessera = await startTessera(options, apiKey, running);
     const all: readonly Peer[] = [

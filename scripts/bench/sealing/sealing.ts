@@ -69,7 +69,11 @@ export const sealing: Part = {
       now: Date.now,
       projections: [],
       counters: new RecordCounters(store, []),
-      onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
+      onCommitted: ({ group, records }) =>
+        sealer.add(
+          records.map(({ leaf }) => leaf),
+          Date.parse(group.signedAt),
+        ),
     });
     intake.start();
     const rounds = await measure(options, intake, sealed);

@@ -27,7 +27,10 @@ export const fsck: Part = {
       rows.push(rowOf(threads, await checkStore(founded.home, signal, threads)));
     }
     return {
-      table: [['threads', 'records', 'time', 'records/s', 'processor a record: main', 'all', 'memory of its own'], ...rows],
+      table: [
+        ['threads', 'records', 'time', 'records/s', 'processor a record: main', 'all', 'memory of its own'],
+        ...rows,
+      ],
       notes: [
         'The command as an operator runs it, in a process of its own; its time without, its processor with the start of Node and of',
         'each thread, which weighs less the larger the store. Records of one account and 20 sources, in groups of 1,000.',

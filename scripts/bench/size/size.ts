@@ -163,7 +163,10 @@ async function ask(
   for (const { name, ask: askOne } of QUESTIONS) {
     say(`asking: ${name}`);
     const about = (sample: Sample) => askOne(client, founded.baseUrl, sample);
-    times.push({ name, ...(await timesOf(pid, about, () => samples.pick(), quick ? QUICK_ASKED : FULL_ASKED, signal)) });
+    times.push({
+      name,
+      ...(await timesOf(pid, about, () => samples.pick(), quick ? QUICK_ASKED : FULL_ASKED, signal)),
+    });
   }
   return { startMs, idle, times, busy: await residentBytes(pid) };
 }

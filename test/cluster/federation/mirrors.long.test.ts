@@ -73,14 +73,18 @@ test('while two mirrors lie, each another thing, nothing is confirmed; what wait
   await record(FIVE);
   const waiting = [...acknowledged.values()].flat().filter((id) => !before.has(id));
   for (const node of FIVE) {
-    const isTaken = async () => (await text(node, `/v1/status/${(acknowledged.get(node) ?? []).at(-1)}`)).includes('"anchored"');
+    const isTaken = async () =>
+      (await text(node, `/v1/status/${(acknowledged.get(node) ?? []).at(-1)}`)).includes('"anchored"');
     await until(`the ledger to take what ${node} recorded`, isTaken, PATIENCE_MS);
     assert.equal((await unverified(node, waiting)).toSorted(), waiting.toSorted(), node);
   }
   for (const { two } of [ofAll, ofFooled]) two.story = truth;
   await allVerified();
   for (const { one } of [ofAll, ofFooled]) one.story = truth;
-  assert.equal(FIVE.map((node) => cluster.pid(node)), pids);
+  assert.equal(
+    FIVE.map((node) => cluster.pid(node)),
+    pids,
+  );
 });
 
 test('a node that two mirrors and two members fool halts, says so, and one command mends it', async () => {
@@ -90,7 +94,9 @@ test('a node that two mirrors and two members fool halts, says so, and one comma
   const began = performance.now();
   const isHalted = async () => (await healthOf(FOOLED)).signer === 'contradicted';
   await until('the fooled node to halt', isHalted, PATIENCE_MS);
-  console.log(`fooled: halted ${((performance.now() - began) / 1_000).toFixed(1)} s after the two liars told the truth again`);
+  console.log(
+    `fooled: halted ${((performance.now() - began) / 1_000).toFixed(1)} s after the two liars told the truth again`,
+  );
   const { status, contradictedBy } = await healthOf(FOOLED);
   assert.is(status, 503);
   assert.ok(contradictedBy.length >= 3 && contradictedBy.every((node) => node !== FOOLED), contradictedBy.join());
@@ -160,7 +166,11 @@ function falseTail(count: number): Story {
     const last = names.at(-1);
     if (last === undefined) throw new Error('us has named nothing');
     const invented = Array.from({ length: count }, (_, i) => {
-      return writeLedgerMessage({ ...last, batch: last.batch + 1 + i, envelope: hashText(nativeSuite, `${count} ${i}`) });
+      return writeLedgerMessage({
+        ...last,
+        batch: last.batch + 1 + i,
+        envelope: hashText(nativeSuite, `${count} ${i}`),
+      });
     });
     told ??= [...messages, ...chain(invented, headOf(messages), topicId)];
     return told;
@@ -190,7 +200,9 @@ async function fool(lie: Story): Promise<void> {
   await using lying = new AsyncDisposableStack();
   const liars: Liar[] = [];
   for (const id of LIARS) {
-    const liar = lying.use(await Liar.start({ id, home: cluster.nodeHome(id), listen: cluster.node(id).peerAddress }, rosters));
+    const liar = lying.use(
+      await Liar.start({ id, home: cluster.nodeHome(id), listen: cluster.node(id).peerAddress }, rosters),
+    );
     const point = pointAt(told, told.length);
     liar.transport.serve('log', async function* () {
       yield* logFrames({ clock: Date.now(), told: point, checkpoints: [] });

@@ -23,7 +23,9 @@ const CLOCK = `
   process.on('${SUSPENDED}', () => { ahead += ${HOUR_MS}; });
 `;
 
-const cluster = await ClusterProcesses.create({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}` });
+const cluster = await ClusterProcesses.create({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
+});
 const load = new Load(targetOf('eu'), CALLERS);
 test.after(() => cluster[Symbol.asyncDispose]());
 
@@ -44,11 +46,14 @@ test('a node that is suspended for an hour in the middle of its records goes on,
 });
 
 test('one whose clock stood still meanwhile says so, records nothing until it is set, and loses nothing', async () => {
-  await suspendedFor(async () => anHourPasses(), async () => {
-    await until('it to say why', async () => (await signerOf('eu')) === 'clock-off', PATIENCE_MS);
-    assert.is((await attest(targetOf('eu'), RECORD))?.status, 503);
-    signal(SUSPENDED, 'eu');
-  });
+  await suspendedFor(
+    async () => anHourPasses(),
+    async () => {
+      await until('it to say why', async () => (await signerOf('eu')) === 'clock-off', PATIENCE_MS);
+      assert.is((await attest(targetOf('eu'), RECORD))?.status, 503);
+      signal(SUSPENDED, 'eu');
+    },
+  );
   await areVerified('eu', load.acknowledged);
   await areVerified('jp', load.acknowledged.slice(-RECORDS));
 });

@@ -82,10 +82,14 @@ async function polls(what: string, { monitor }: Watched, holds: (monitor: Monito
   );
 }
 
-const isClosed = ({ heads }: Monitor): boolean => heads.filter(({ batch, open }) => batch > 0 && open === 0).length === 2;
+const isClosed = ({ heads }: Monitor): boolean =>
+  heads.filter(({ batch, open }) => batch > 0 && open === 0).length === 2;
 
 /** Stands before an address: asks it, and answers what `change` makes of that. */
-async function proxy(target: string, change: (path: string, body: Buffer) => Buffer | string | Promise<Buffer | string>) {
+async function proxy(
+  target: string,
+  change: (path: string, body: Buffer) => Buffer | string | Promise<Buffer | string>,
+) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
@@ -144,7 +148,10 @@ test('another root that a member signs is proven, and the file proves it alone',
   const proof = watched.events.find(({ kind }) => kind === 'proof');
   if (proof?.kind !== 'proof') throw new Error(`no proof: ${codes(watched.events).join(', ')}`);
   const surroundings = { out: () => undefined, home: directory, now: Date.now };
-  assert.is(await verifyCommand([proof.file, '--roster', hashText(nativeSuite, rosters.genesis.statement)], surroundings), 0);
+  assert.is(
+    await verifyCommand([proof.file, '--roster', hashText(nativeSuite, rosters.genesis.statement)], surroundings),
+    0,
+  );
   assert.is(await verifyCommand([proof.file], surroundings), 3);
 });
 
@@ -171,7 +178,13 @@ test('a mirror that makes up the end of the topic moves nothing, and is told', a
     const { next } = placedMessage({ network: 'local', topicId, payer }, 'made up', at);
     const running_hash = Buffer.from(next).toString('base64');
     const message = Buffer.from('made up').toString('base64');
-    const made = { ...last, sequence_number: at.sequence, consensus_timestamp: consensusTimestamp, message, running_hash };
+    const made = {
+      ...last,
+      sequence_number: at.sequence,
+      consensus_timestamp: consensusTimestamp,
+      message,
+      running_hash,
+    };
     return JSON.stringify({ ...page, messages: [...page.messages, made].slice(0, 100) });
   });
   await using watched = await watch({ mirrors: [liar.url, mirror], now: () => Date.now() + ahead });

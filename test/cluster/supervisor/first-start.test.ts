@@ -38,7 +38,9 @@ test('a home in which a node has started keeps every file, also where that start
   await keepHome(home);
   for (let made = 0; made <= LATER.length; made++) {
     await openHome(home, plan, false);
-    for (const file of [...MADE, ...LATER.slice(0, made)]) assert.ok(existsSync(join(home, file)), `${file} of ${made}`);
+    for (const file of [...MADE, ...LATER.slice(0, made)]) {
+      assert.ok(existsSync(join(home, file)), `${file} of ${made}`);
+    }
     assert.not(existsSync(join(home, MARK)));
     await fill(home, LATER.slice(0, made + 1));
   }
@@ -88,7 +90,10 @@ async function fill(home: string, files: readonly string[]): Promise<void> {
 }
 
 async function refusal(attempt: Promise<void>): Promise<string> {
-  const thrown: unknown = await attempt.then(() => undefined, (error: unknown) => error);
+  const thrown: unknown = await attempt.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   assert.instance(thrown, StartError);
   return String(thrown);
 }

@@ -21,7 +21,10 @@ test.after(() => rm(home, { recursive: true, force: true }));
 test('every port of the plan is wanted by one part', () => {
   const wanted = wantedPorts(planCluster(4_000));
   assert.is(new Set(wanted.map(({ port }) => port)).size, 22);
-  assert.equal(wanted.filter(({ part }) => part === 'sg').map(({ port }) => port), [4104, 4204, 4404]);
+  assert.equal(
+    wanted.filter(({ part }) => part === 'sg').map(({ port }) => port),
+    [4104, 4204, 4404],
+  );
 });
 
 test('taken ports are one line that names each and its part; nothing is started or made, and nothing forgotten', async () => {

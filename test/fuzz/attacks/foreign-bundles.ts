@@ -30,7 +30,8 @@ export const foreignBundles: Attack = async ({ port }) => {
     attackers({
       count: TOGETHER,
       requests,
-      send: (n, outcomes) => client.send({ method: 'POST', path: '/v1/bundles/verify', headers: strangersHeader(n), body }, outcomes),
+      send: (n, outcomes) =>
+        client.send({ method: 'POST', path: '/v1/bundles/verify', headers: strangersHeader(n), body }, outcomes),
       close: () => client.close(),
     });
 };

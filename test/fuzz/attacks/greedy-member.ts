@@ -44,7 +44,9 @@ export const greedyMember: Attack = async ({ member, records }) => {
     limits: FEDERATION_LIMITS,
   });
   await transport.start();
-  await until('the member to be connected', () => transport.peers().some(({ node, connected }) => node === victim && connected));
+  await until('the member to be connected', () =>
+    transport.peers().some(({ node, connected }) => node === victim && connected),
+  );
   const questions: (readonly [protocol: Protocol, request: Uint8Array])[] = [
     ['batches', pageRequest.encode({ want: 'chain', node: victim, batch: 1, seq: 1 })],
     ['batches', pageRequest.encode({ want: 'keys', node: victim })],
@@ -62,11 +64,15 @@ export const greedyMember: Attack = async ({ member, records }) => {
         const [protocol, request] = questions[n % questions.length] ?? ['status', STATUS_REQUEST];
         for (let m = 0; m < MESSAGES; m++) {
           const topic = TOPICS[(n + m) % TOPICS.length] ?? 'batch';
-          const reached = await transport.publish(topic, m % 2 === 0 ? junk() : Buffer.from(randomHash())).catch(() => 0);
+          const reached = await transport
+            .publish(topic, m % 2 === 0 ? junk() : Buffer.from(randomHash()))
+            .catch(() => 0);
           if (reached > 0) outcomes.add('messages sent');
         }
         try {
-          for await (const frame of transport.request(victim, protocol, request)) outcomes.add('bytes received', frame.length);
+          for await (const frame of transport.request(victim, protocol, request)) {
+            outcomes.add('bytes received', frame.length);
+          }
           outcomes.add('answered');
         } catch {
           outcomes.add('refused');

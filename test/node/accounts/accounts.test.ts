@@ -61,14 +61,20 @@ test('payloads are compressed for an account that asks for it, at once for every
   assert.is(await refusal(accounts.create({ ...terms, compressPayloads: false })), 'account-exists');
   await accounts.grant({ id: 'acc_eu_acme', tier: 'enterprise' }, KEY);
   assert.is(accountOf(await accounts.authenticate(KEY)).compressPayloads, true);
-  for (const [compressPayloads, events] of [[false, 1], [false, 0], [true, 1]] as const) {
+  for (const [compressPayloads, events] of [
+    [false, 1],
+    [false, 0],
+    [true, 1],
+  ] as const) {
     const before = fixture.events.length;
     await accounts.setCompression('acc_eu_acme', compressPayloads);
     assert.is(accountOf(await accounts.authenticate(KEY)).compressPayloads, compressPayloads);
     assert.is(fixture.events.length - before, events);
   }
   assert.equal(
-    fixture.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
+    fixture.events
+      .filter(({ action }) => action === 'compression.changed')
+      .map(({ subject, by }) => `${subject} ${by}`),
     ['off operator', 'on operator'],
   );
   assert.is(await refusal(accounts.setCompression('acc_eu_nobody', true)), 'account-not-found');

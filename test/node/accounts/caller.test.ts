@@ -22,9 +22,17 @@ test('a period holds the moments from its first to its last, and is without boun
 
 test('a record is named by its own account alone, with a key of its source and its period', () => {
   const record = { account: 'acc_eu_ada', sourceId: 'triage', submittedAt: timestampOf(5) };
-  const caller: Caller = { account: { id: 'acc_eu_ada', tier: 'standard' }, key: { ...KEY, from: timestampOf(5), to: timestampOf(5) } };
+  const caller: Caller = {
+    account: { id: 'acc_eu_ada', tier: 'standard' },
+    key: { ...KEY, from: timestampOf(5), to: timestampOf(5) },
+  };
   assert.ok(mayName(caller, record));
-  const others = [{ account: 'acc_eu_bob' }, { sourceId: 'credit' }, { submittedAt: timestampOf(4) }, { submittedAt: timestampOf(6) }];
+  const others = [
+    { account: 'acc_eu_bob' },
+    { sourceId: 'credit' },
+    { submittedAt: timestampOf(4) },
+    { submittedAt: timestampOf(6) },
+  ];
   for (const other of others) assert.not(mayName(caller, { ...record, ...other }), JSON.stringify(other));
 });
 

@@ -45,7 +45,11 @@ test('a key says its home, and another home is a typo; keys of earlier releases 
   assert.equal([isMistyped(moved), homeOfKey(moved)], [true, undefined]);
   assert.equal([isMistyped(EARLIER), homeOfKey(EARLIER)], [false, undefined]);
   assert.ok(isMistyped(EARLIER.replace('A', 'B')));
-  for (const brought of ['mk_demo_bench_0000000000000000000000000', `mk_demo_bench_${'x'.repeat(43)}`, 'k'.repeat(40)]) {
+  for (const brought of [
+    'mk_demo_bench_0000000000000000000000000',
+    `mk_demo_bench_${'x'.repeat(43)}`,
+    'k'.repeat(40),
+  ]) {
     assert.equal([isMistyped(brought), homeOfKey(brought)], [false, undefined]);
   }
 });

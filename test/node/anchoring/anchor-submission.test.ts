@@ -133,9 +133,15 @@ test('a transaction that is sent again is noted as submitted once, and a failure
   };
   await stage.submission.run();
   assert.equal(stage.asked, ['submit', 'receipt', 'submit', 'receipt', 'submit', 'receipt']);
-  assert.equal(stage.contacts.filter((refusal) => refusal !== null), ['INVALID_SIGNATURE', 'BUSY']);
+  assert.equal(
+    stage.contacts.filter((refusal) => refusal !== null),
+    ['INVALID_SIGNATURE', 'BUSY'],
+  );
   const row = await readOutbox(store, 1);
-  assert.equal(row?.history.map(({ status }) => status), ['prepared', 'submitted']);
+  assert.equal(
+    row?.history.map(({ status }) => status),
+    ['prepared', 'submitted'],
+  );
 });
 
 test.run();

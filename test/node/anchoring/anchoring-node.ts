@@ -95,7 +95,9 @@ export async function expire<Row extends OutboxRow>(directory: string, table: Ta
   await using store = await Store.open(directory);
   for await (const [parts, row] of table.under(store, [])) {
     const { transaction } = row;
-    if (transaction !== null) await store.write([table.put(parts, { ...row, transaction: { ...transaction, validUntil: 0 } })]);
+    if (transaction !== null) {
+      await store.write([table.put(parts, { ...row, transaction: { ...transaction, validUntil: 0 } })]);
+    }
   }
 }
 

@@ -1,6 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leastNamedFirst, mayNameForOther, type NamedForOther, namedForOther } from '../../../node/anchoring/others-limits.ts';
+import {
+  leastNamedFirst,
+  mayNameForOther,
+  type NamedForOther,
+  namedForOther,
+} from '../../../node/anchoring/others-limits.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
 
@@ -38,7 +43,11 @@ test('nodes that had little named for them are served before those that had much
   await spend(rows, 'rescue', EU, NOON);
   await rows.write([await namedForOther(rows, 'rescue', US, NOON)]);
   assert.equal(await leastNamedFirst(rows, 'rescue', [EU, US, JP, EU], NOON), [JP, US, EU]);
-  assert.equal(await leastNamedFirst(rows, 'rescue', [US, EU], NOON + DAY_MS), [EU, US], 'on another day all are alike');
+  assert.equal(
+    await leastNamedFirst(rows, 'rescue', [US, EU], NOON + DAY_MS),
+    [EU, US],
+    'on another day all are alike',
+  );
 });
 
 test.run();

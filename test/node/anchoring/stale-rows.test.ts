@@ -150,7 +150,8 @@ test('a statement whose name was confirmed while its row was read is not sent ag
   const roster = { type: 'roster', text: federation.addRoster({ name: 'next' }) } as const;
   const statement = hashText(nativeSuite, roster.text);
   const sent = async () => [...(await ledger.messageCounts(topicId)).values()].reduce((sum, count) => sum + count, 0);
-  const confirmed = () => until('confirmed', async () => (await statementOutboxClosedTable.get(stored, statement)) !== undefined);
+  const confirmed = () =>
+    until('confirmed', async () => (await statementOutboxClosedTable.get(stored, statement)) !== undefined);
   await stored.write([node.anchoring.statementEntry(roster, timestampOf(Date.now()))]);
   node.anchoring.noteSealed();
   await until('it is sent', async () => (await statementOutboxTable.get(stored, statement))?.status === 'submitted');
@@ -166,7 +167,10 @@ test('a statement whose name was confirmed while its row was read is not sent ag
   assert.is(await sent(), 2);
   assert.is(await statementOutboxTable.get(stored, statement), undefined);
   node.reader.fall();
-  await node.anchoring.ensureStatement(roster, timestampOf(Date.now()), { since: timestampOf(Date.now() + 1), everyMs: 0 });
+  await node.anchoring.ensureStatement(roster, timestampOf(Date.now()), {
+    since: timestampOf(Date.now() + 1),
+    everyMs: 0,
+  });
   await until('the name anew', async () => (await sent()) === 3);
 });
 

@@ -35,7 +35,8 @@ test('one whose message decided nothing where it stands is done too, also where 
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
   const config = ledger.config(topicId);
-  const isOnLedger = async (roster: NamedStatement) => (await ledger.messageCounts(topicId)).get(messageOf(roster)) === 1;
+  const isOnLedger = async (roster: NamedStatement) =>
+    (await ledger.messageCounts(topicId)).get(messageOf(roster)) === 1;
   const read = Promise.withResolvers<void>();
   const naming: Naming = {
     standingOf: async () => 'open',
@@ -93,7 +94,10 @@ test('a statement does not wait until a backlog of batches is worked off', async
     ledger: deadLedger(),
   });
   for (let batch = 1; batch <= BACKLOG; batch++) await node.seal(batch);
-  await until('the first is carried, the others wait for it', async () => (await node.anchoring.state()).inFlight === 1);
+  await until(
+    'the first is carried, the others wait for it',
+    async () => (await node.anchoring.state()).inFlight === 1,
+  );
   const revoked = { type: 'revocation', text: (await federation.revokeKey('eu')).statement } as const;
   await keep(node, revoked);
   await until('prepared', async () => {

@@ -50,7 +50,11 @@ class Waiting implements AsyncDisposable {
       self: chain.node,
       store,
       confirmations: this.#confirmations,
-      evidence: (id) => readEvidence({ store, trees: new ProofTrees(), decisionOf: async (_node, batch) => this.#decisionOf(batch) }, id),
+      evidence: (id) =>
+        readEvidence(
+          { store, trees: new ProofTrees(), decisionOf: async (_node, batch) => this.#decisionOf(batch) },
+          id,
+        ),
       view: { of: async (evidence) => this.#factsOn(evidence) },
       log: pino({ level: 'silent' }),
     });
@@ -91,7 +95,9 @@ class Waiting implements AsyncDisposable {
     }
     const tree = new TileTree(nativeSuite);
     for (const { leaf } of records) tree.append(leaf);
-    await store.write(batchOperations({ envelope: envelopeStatement.parse(envelope.statement), signed: envelope }, tree.tiles()));
+    await store.write(
+      batchOperations({ envelope: envelopeStatement.parse(envelope.statement), signed: envelope }, tree.tiles()),
+    );
   }
 
   #decisionOf(batch: number): Decision | undefined {
@@ -134,7 +140,13 @@ test('a batch that is confirmed wakes whoever waits for any record of it, and is
   waiting.confirmed.add(2);
   waiting.watch.noteCounted();
   await until('the second', () => waiting.woken.length === first.length + second.length);
-  assert.equal([waiting.woken, waiting.looked], [[...first, ...second], [1, 2, 2]]);
+  assert.equal(
+    [waiting.woken, waiting.looked],
+    [
+      [...first, ...second],
+      [1, 2, 2],
+    ],
+  );
 });
 
 test('what is in no batch, or not decided, is not confirmed yet', async () => {

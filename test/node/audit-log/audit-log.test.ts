@@ -9,7 +9,16 @@ import { MINUTE_MS } from '../../../node/limits/sliding-window.ts';
 import { numberCodec, Table } from '../../../node/store/table.ts';
 import { MAX_REQUEST_ID } from '../../../protocol/audit/entry.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { AuditFixture, countUp, entriesOf, LATE, linesOf, subjectsOf, temporaryDirectory, use } from './audit-fixture.ts';
+import {
+  AuditFixture,
+  countUp,
+  entriesOf,
+  LATE,
+  linesOf,
+  subjectsOf,
+  temporaryDirectory,
+  use,
+} from './audit-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
 const besideTable = new Table('beside', numberCodec);
@@ -23,7 +32,11 @@ test('what is noted reaches the disk by itself, one row for an account and flush
     fixture.auditLog.note('globex', use(i));
   }
   assert.is(fixture.auditLog.waiting, 6);
-  await until('the entries are written', () => fixture.auditLog.waiting === 0 && fixture.store.writes > before, FLUSH_MS * 8);
+  await until(
+    'the entries are written',
+    () => fixture.auditLog.waiting === 0 && fixture.store.writes > before,
+    FLUSH_MS * 8,
+  );
   assert.equal(await subjectsOf(fixture.store, 'acme'), countUp(3));
   assert.equal(await subjectsOf(fixture.store, 'globex'), countUp(3));
   assert.is((await Array.fromAsync(auditEntryTable.under(fixture.store, []))).length, 2);
@@ -185,8 +198,9 @@ test('in any interleaving each account has all of its entries in order, gapless'
         if (isEntry) expected.set(account, [...(expected.get(account) ?? []), String(i)]);
         if (what === 'note') fixture.auditLog.note(account, use(i));
         else if (what === 'record') under.push(fixture.auditLog.record(account, use(i)).catch(() => undefined));
-        else if (what === 'with') under.push(fixture.auditLog.recordWith(account, [use('w')], []).catch(() => undefined));
-        else if (what === 'flush') under.push(fixture.auditLog.flush().catch(() => undefined));
+        else if (what === 'with') {
+          under.push(fixture.auditLog.recordWith(account, [use('w')], []).catch(() => undefined));
+        } else if (what === 'flush') under.push(fixture.auditLog.flush().catch(() => undefined));
         else if (what === 'full') refusals = which;
         else await sleep(1);
       }

@@ -47,7 +47,10 @@ test('a check that passes with a warning, and an optional one that fails, are wa
   assert.equal(warningsOf(listChecks(outcomes(() => 'pass'))), []);
   assert.equal(warningsOf(listChecks(outcomes(() => 'skipped'))), []);
   const failing = listChecks(outcomes(() => 'fail'));
-  assert.equal(warningsOf(failing), OPTIONAL_CHECKS.map((name) => `${name}: ${name}`));
+  assert.equal(
+    warningsOf(failing),
+    OPTIONAL_CHECKS.map((name) => `${name}: ${name}`),
+  );
   const late = listChecks({ ...outcomes(() => 'pass'), 'consensus-time': warned('a day later') });
   assert.equal([warningsOf(late), verdictOf(late)], [['consensus-time: a day later'], 'pass']);
 });

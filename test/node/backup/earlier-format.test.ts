@@ -45,7 +45,10 @@ test('a store of the format before is backed up and restored as it is, and migra
     assert.is(await requireFormat(store), 'current');
   }
   const { report } = await fsck(restored);
-  assert.equal(report.findings.filter(({ severity }) => severity !== 'note'), []);
+  assert.equal(
+    report.findings.filter(({ severity }) => severity !== 'note'),
+    [],
+  );
   const { restorations, keyFiles, ...counts } = report.counts;
   assert.equal([restorations, counts.payloadsErased], [before.restorations + 1, 1]);
   assert.is(keyFiles, 0);

@@ -53,7 +53,15 @@ test('backup refuses to copy it, and restore to make a home of an old backup', a
   for (const path of await filesBelow(home)) files.push(await describeFile(home, path));
   const held = { batch: 0, next: 1 };
   const copy = { takenAt: timestampOf(Date.UTC(2026, 0, 1)), held, unsealed: 1, rows: 1, bytes: 1 };
-  const manifest = { v: 1, type: 'backup', node: nodeId('eu'), federation: null, copy, withKeys: false, files } as const;
+  const manifest = {
+    v: 1,
+    type: 'backup',
+    node: nodeId('eu'),
+    federation: null,
+    copy,
+    withKeys: false,
+    files,
+  } as const;
   await writeFile(join(home, MANIFEST_FILE), manifestText(manifest));
   const restored = join(folder, 'restored');
   const restore = await told(restoreCommand, home, '--home', restored);

@@ -7,7 +7,13 @@ import * as assert from 'uvu/assert';
 import { BackupError, type BackupErrorCode } from '../../../node/backup/backup-error.ts';
 import { copyStore } from '../../../node/backup/copy-store.ts';
 import { filesBelow, leftovers } from '../../../node/backup/folder.ts';
-import { describeFile, type Manifest, MANIFEST_FILE, manifestText, readManifest } from '../../../node/backup/manifest.ts';
+import {
+  describeFile,
+  type Manifest,
+  MANIFEST_FILE,
+  manifestText,
+  readManifest,
+} from '../../../node/backup/manifest.ts';
 import { readRestorations, restorationTable } from '../../../node/backup/restoration-table.ts';
 import { restoreBackup } from '../../../node/backup/restore-backup.ts';
 import { type KeyTerms, takeBackup } from '../../../node/backup/take-backup.ts';
@@ -69,9 +75,19 @@ async function inStore(place: string, work: (store: Store) => Promise<void>): Pr
 }
 
 const ELSEWHERE = timestampOf(0);
-const DAMAGES: readonly (readonly [what: string, code: BackupErrorCode, detail: RegExp, damage: (place: string) => Promise<void>])[] = [
+const DAMAGES: readonly (readonly [
+  what: string,
+  code: BackupErrorCode,
+  detail: RegExp,
+  damage: (place: string) => Promise<void>,
+])[] = [
   ['it has no manifest', 'no-backup', /no finished backup/, (place) => rm(join(place, MANIFEST_FILE))],
-  ['its manifest is of another form', 'no-backup', /another form/, (place) => writeFile(join(place, MANIFEST_FILE), '{}')],
+  [
+    'its manifest is of another form',
+    'no-backup',
+    /another form/,
+    (place) => writeFile(join(place, MANIFEST_FILE), '{}'),
+  ],
   ['a file is missing', 'damaged', /rosters.json is missing/, (place) => rm(join(place, 'rosters.json'))],
   ['a file is no part of it', 'damaged', /stray is no part/, (place) => writeFile(join(place, 'stray'), '')],
   ['a file is longer', 'damaged', /not the file/, (place) => appendFile(join(place, 'rosters.json'), ' ')],
@@ -90,7 +106,10 @@ const DAMAGES: readonly (readonly [what: string, code: BackupErrorCode, detail: 
     /missing/,
     async (place) => {
       const outside = await describeFile(join(place, '..'), 'outside');
-      await tell(place, (manifest) => ({ ...manifest, files: [...manifest.files, { ...outside, path: '../outside' }] }));
+      await tell(place, (manifest) => ({
+        ...manifest,
+        files: [...manifest.files, { ...outside, path: '../outside' }],
+      }));
     },
   ],
   [
@@ -152,7 +171,10 @@ test('a home is made of a backup where there is nothing, with all that was in it
   assert.ok(paths.includes('lists/list/names'));
   assert.not(paths.some((path) => path.includes('unfinished') || path.startsWith('keys/')));
   const found = await filesBelow(restored);
-  assert.equal(found.filter((path) => !path.startsWith('store/')), paths.filter((path) => !path.startsWith('store/')));
+  assert.equal(
+    found.filter((path) => !path.startsWith('store/')),
+    paths.filter((path) => !path.startsWith('store/')),
+  );
   {
     await using store = await Store.open(join(restored, 'store'), { createIfMissing: false });
     assert.is((await readRestorations(store, EU)).at(-1)?.settled, null);
@@ -162,8 +184,14 @@ test('a home is made of a backup where there is nothing, with all that was in it
     [restored, ['note']],
   ] as const) {
     const { findings } = (await fsck(place)).report;
-    const told = findings.filter(({ table, detail }) => table === restorationTable.name && detail.includes('signs nothing'));
-    assert.equal(told.map(({ severity }) => severity), copies, place);
+    const told = findings.filter(
+      ({ table, detail }) => table === restorationTable.name && detail.includes('signs nothing'),
+    );
+    assert.equal(
+      told.map(({ severity }) => severity),
+      copies,
+      place,
+    );
   }
   await refused(restore(backup), 'target', /something in/, restored);
   assert.ok(existsSync(join(restored, 'store')), 'what was there stays');
@@ -198,7 +226,9 @@ test('a copy is made into a new store alone, and says what it is before it holds
   assert.match(String(error), 'called off');
   await using copy = await Store.open(cut);
   assert.equal(
-    (await readRestorations(copy, EU)).map(({ takenAt, settled }) => [takenAt, settled]).filter(([at]) => at === ELSEWHERE),
+    (await readRestorations(copy, EU))
+      .map(({ takenAt, settled }) => [takenAt, settled])
+      .filter(([at]) => at === ELSEWHERE),
     [[ELSEWHERE, null]],
   );
   assert.ok((await readdir(cut)).length > 0);

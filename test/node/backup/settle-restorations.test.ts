@@ -41,7 +41,14 @@ test('a copy of a node that never sealed anything is settled at the beginning of
 
 test('a store that is no copy is left as it is', async () => {
   await using store = await Store.open(join(scratch, 'own'));
-  await settleRestorations({ store, self: EU, peers: [], sequence: 1, now: () => TAKEN, log: pino({ level: 'silent' }) });
+  await settleRestorations({
+    store,
+    self: EU,
+    peers: [],
+    sequence: 1,
+    now: () => TAKEN,
+    log: pino({ level: 'silent' }),
+  });
   assert.is(store.writes, 0);
   assert.is(await store.first({}), undefined);
 });

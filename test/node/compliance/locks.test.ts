@@ -18,7 +18,9 @@ test('work on the same sources runs one after the other, in whichever order each
     await Promise.resolve();
     at--;
   };
-  for (const sources of [[one, two], [two, one], [one], [two, two]]) void locks.alone(sources, work).then(() => void done++);
+  for (const sources of [[one, two], [two, one], [one], [two, two]]) {
+    void locks.alone(sources, work).then(() => void done++);
+  }
   await until('all of it', () => done === 4);
   assert.ok(most <= 2, 'of each source one at a time');
 });

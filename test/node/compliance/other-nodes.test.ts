@@ -64,7 +64,10 @@ const reviewOf = (original: RecordId, letter: string): Said => ({
   links: { original },
   claims: { reviewer: reviewer(letter), reviewOutcome: 'confirmed' },
 });
-const notificationOf = (of: RecordId): Said => ({ links: { incident: of }, claims: { eventType: AUTHORITY_NOTIFICATION } });
+const notificationOf = (of: RecordId): Said => ({
+  links: { incident: of },
+  claims: { eventType: AUTHORITY_NOTIFICATION },
+});
 const correctionOf = (supersedes: RecordId): Said => ({
   kind: 'incident',
   links: { supersedes },
@@ -74,7 +77,9 @@ const correctionOf = (supersedes: RecordId): Said => ({
 const start = accepted(await eu.post('/v1/session/start', LEAST['/v1/session/start']));
 const decision = recordId(await eu.attest({ n: 1 }, { sourceId: 'triage' }));
 const incident = accepted(await eu.post('/v1/incident', LEAST['/v1/incident']));
-const lock = accepted(await eu.post('/v1/retention-lock', { ...LEAST['/v1/retention-lock'], legalHold: true, lockedBy: 'one' }));
+const lock = accepted(
+  await eu.post('/v1/retention-lock', { ...LEAST['/v1/retention-lock'], legalHold: true, lockedBy: 'one' }),
+);
 
 test('what a node that no statement names writes in the account’s name moves nothing of its governance', async () => {
   await until('the decision is there', async () => (await readRecord(eu.context.store, decision)) !== undefined);

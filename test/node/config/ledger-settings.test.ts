@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { ConfigError } from '../../../node/config/read-variable.ts';
 import { configWith } from './settings.ts';
 
-test('the second source and its spend guard are the reading\'s own where nothing is set', () => {
+test("the second source and its spend guard are the reading's own where nothing is set", () => {
   const { ledger } = configWith({});
   assert.equal(['secondSourceMs' in ledger, 'queriesPerHour' in ledger], [false, false]);
 });

@@ -12,7 +12,17 @@ test('metrics are shown on loopback, unless the operator names another place', (
 });
 
 test('what is no place to listen is refused by name', () => {
-  for (const text of ['4400', ':4400', 'localhost', 'localhost:', 'localhost:x', 'localhost:65536', '::1:4400', '[::1]', 'a b:1']) {
+  for (const text of [
+    '4400',
+    ':4400',
+    'localhost',
+    'localhost:',
+    'localhost:x',
+    'localhost:65536',
+    '::1:4400',
+    '[::1]',
+    'a b:1',
+  ]) {
     assert.match(refusalOf({ METRICS_LISTEN: text }), /^METRICS_LISTEN is not host:port$/, text);
   }
 });
@@ -43,7 +53,10 @@ test('what names no proxies, or everyone, is refused by name', () => {
 
 test('the setting that it replaces is refused, whatever it says, with what to write instead', () => {
   for (const BEHIND_PROXY of ['0', '1', 'yes']) {
-    assert.match(refusalOf({ BEHIND_PROXY, TRUSTED_PROXIES: '10.0.0.0/8' }), /^BEHIND_PROXY .*TRUSTED_PROXIES.*10\.0\.0\.0\/8$/);
+    assert.match(
+      refusalOf({ BEHIND_PROXY, TRUSTED_PROXIES: '10.0.0.0/8' }),
+      /^BEHIND_PROXY .*TRUSTED_PROXIES.*10\.0\.0\.0\/8$/,
+    );
   }
 });
 

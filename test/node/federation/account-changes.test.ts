@@ -120,12 +120,19 @@ test('the terms of a key hold elsewhere as they do at home: its sources, its add
   const outside = await attest('loans', bound.apiKey);
   assert.is(outside.status, 403, outside.text);
   const taken = await Promise.all([eu, us].map((node) => node.get('/v1/usage', { key: faraway.apiKey })));
-  assert.equal(taken.map(({ status }) => status), [403, 403]);
+  assert.equal(
+    taken.map(({ status }) => status),
+    [403, 403],
+  );
   assert.is(taken[1]?.body.code, taken[0]?.body.code);
   const forbidden = await us.post('/v1/keys', { preset: 'ingest' }, { key: bound.apiKey });
   assert.is(forbidden.status, 403, 'a scope that it lacks');
   const stolen = await us.post(`/v1/keys/${adminId}/revoke`, {}, { key: bound.apiKey });
-  assert.equal([stolen.status, stolen.body.code], [403, 'scope-forbidden'], 'a key that administers none ends itself alone');
+  assert.equal(
+    [stolen.status, stolen.body.code],
+    [403, 'scope-forbidden'],
+    'a key that administers none ends itself alone',
+  );
   assert.is(await statusAt(us, admin), 200);
   await answers(us, short.apiKey, 401);
   assert.ok(Date.now() >= end, 'not before its end');
@@ -138,7 +145,10 @@ test('each node counts for itself: duplicates, keys of idempotency and chains of
   const elsewhere = accepted(await us.post('/v1/attest', body, ask));
   const [first, second] = [recordId(String(home.attestationId)), recordId(String(elsewhere.attestationId))];
   assert.is.not(first, second);
-  for (const [node, id] of [[eu, first], [us, second]] as const) {
+  for (const [node, id] of [
+    [eu, first],
+    [us, second],
+  ] as const) {
     assert.is(accepted(await node.post('/v1/attest', body, ask)).attestationId, id, 'the same again at each');
     const { sourceSeq, sourcePrev } = (await readRecord(node.context.store, id))?.record ?? {};
     assert.equal([sourceSeq, sourcePrev], [1, null]);
@@ -146,7 +156,10 @@ test('each node counts for itself: duplicates, keys of idempotency and chains of
     assert.equal([twin.status, twin.body.code], [409, 'duplicate-attestation']);
   }
   const used = await Promise.all([eu, us].map((node) => node.get('/v1/usage', { key: admin })));
-  assert.equal(used.map(({ body: { countedBy } }) => countedBy), ['eu', 'us']);
+  assert.equal(
+    used.map(({ body: { countedBy } }) => countedBy),
+    ['eu', 'us'],
+  );
 });
 
 test.run();

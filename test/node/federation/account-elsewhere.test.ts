@@ -23,7 +23,12 @@ interface MadeKey {
 /** Batches are sealed soon, so that one test waits for nothing by itself. In milliseconds. */
 const SOON_MS = 300;
 
-const network = await TestNetwork.start({ nodes: ['eu', 'us', 'sg', 'jp', 'ca'], quorum: 1, ledger: 'local', config: { batchIntervalMs: SOON_MS } });
+const network = await TestNetwork.start({
+  nodes: ['eu', 'us', 'sg', 'jp', 'ca'],
+  quorum: 1,
+  ledger: 'local',
+  config: { batchIntervalMs: SOON_MS },
+});
 test.after(() => network[Symbol.asyncDispose]());
 const [eu, us, sg, jp] = [network.node('eu'), network.node('us'), network.node('sg'), network.node('jp')];
 const five = [eu, us, sg, jp, network.node('ca')];
@@ -109,7 +114,10 @@ test('keys are made and rotated, and the nodes changed, at the home alone', asyn
 test('records of the account are fetched at each of its nodes, their payloads where they were made', async () => {
   madeAtHome = await eu.attest({ input: 1, decision: 'yes' }, {}, { key: shared.apiKey });
   const path = `/v1/bundles/${madeAtHome}`;
-  await until('the record to be confirmed at us', async () => (await us.get(path, { key: shared.apiKey })).status === 200);
+  await until(
+    'the record to be confirmed at us',
+    async () => (await us.get(path, { key: shared.apiKey })).status === 200,
+  );
   const refused = await us.get(`${path}?disclosure=1`, { key: shared.apiKey });
   assert.equal(problem(refused, 'node', 'baseUrl'), [409, 'payload-elsewhere', 'eu', network.member('eu').baseUrl]);
   assert.is((await eu.get(`${path}?disclosure=1`, { key: shared.apiKey })).status, 200);
@@ -153,13 +161,22 @@ test('a member that the account does not name speaks in its name in vain, at eve
     assert.equal([objectOf(complianceStatus).article14, overrides, incidents], [false, 0, 0]);
     assert.is(objectOf((await verdict(within)).complianceDetail).article12_3a, false);
   }
-  for (const [id, said] of [[madeAtHome, review], [within, end]] as const) {
+  for (const [id, said] of [
+    [madeAtHome, review],
+    [within, end],
+  ] as const) {
     const { body } = await sg.get(`/v1/bundles/${id}?linked=1`, { key: shared.apiKey });
     const offline = verifyBundle(nobleSuite, parseBundle(body), { pin: eu.context.keys.rosters.genesis });
-    const { article14, article12_3a } = { ...offline.evidence?.complianceStatus, ...offline.evidence?.complianceDetail };
+    const { article14, article12_3a } = {
+      ...offline.evidence?.complianceStatus,
+      ...offline.evidence?.complianceDetail,
+    };
     assert.equal([offline.verified, article14, article12_3a], [true, false, false]);
     const byJp = offline.linked.filter(({ node }) => node === 'jp');
-    assert.equal(byJp.map((one) => [one.id, one.speaks]), [[said, false]]);
+    assert.equal(
+      byJp.map((one) => [one.id, one.speaks]),
+      [[said, false]],
+    );
   }
 });
 
@@ -168,7 +185,9 @@ test('with the home dead its keys work, and are refused for good at any node tha
   const elsewhere = await us.attest({ input: 2 }, {}, { key: shared.apiKey });
   const path = `/v1/bundles/${elsewhere}`;
   await until('the record at sg', async () => (await sg.get(path, { key: shared.apiKey })).status === 200);
-  for (const node of [us, sg]) assert.is((await node.get(`/v1/bundles/${madeAtHome}`, { key: shared.apiKey })).status, 200);
+  for (const node of [us, sg]) {
+    assert.is((await node.get(`/v1/bundles/${madeAtHome}`, { key: shared.apiKey })).status, 200);
+  }
   const refusals = () => us.context.intake.recorded;
   const made = refusals();
   const ended = await us.post(`/v1/keys/${second.keyId}/revoke`, {}, { key: shared.apiKey });

@@ -26,7 +26,9 @@ function startsAsked({ network }: Pulling, of: string): readonly number[] {
 }
 
 async function assertWhole(pulling: Pulling): Promise<void> {
-  const [own, origin] = await Promise.all(['jp', 'eu'].map((name) => rowsOf(pulling.fixture(name).store, CHAIN_TABLES)));
+  const [own, origin] = await Promise.all(
+    ['jp', 'eu'].map((name) => rowsOf(pulling.fixture(name).store, CHAIN_TABLES)),
+  );
   assert.equal(own, origin);
 }
 
@@ -55,7 +57,9 @@ test('a lie in a page that was asked for ahead is refused like any other, and th
     const isFalse = ++pages === 3;
     for await (const frame of frames) {
       const item = decodeItem(frame);
-      yield isFalse && item.kind === 'records' ? encodeItem({ ...item, records: item.records.map(anotherKind) }) : frame;
+      yield isFalse && item.kind === 'records'
+        ? encodeItem({ ...item, records: item.records.map(anotherKind) })
+        : frame;
     }
   });
   pulling.catchUp.lead(EU, EU, BATCHES);

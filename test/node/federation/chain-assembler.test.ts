@@ -193,7 +193,10 @@ test('a batch that its node is signing anew is served to nobody', async () => {
   const group = held && (await groupAnew(held, (await anotherKey(rebuilding)).signer));
   if (group === undefined || group === null) return assert.unreachable();
   await store.write([groupTable.put([node, 4], group.signed)]);
-  assert.equal((await rebuilding.page()).map(({ kind }) => kind), ['envelope', 'group', 'records']);
+  assert.equal(
+    (await rebuilding.page()).map(({ kind }) => kind),
+    ['envelope', 'group', 'records'],
+  );
 });
 
 test('a second signed group over records that are held is not taken', async () => {
@@ -217,7 +220,11 @@ test('a record id that is given twice is its origin’s contradiction', async ()
   const renamed = (texts: WholeTexts) => makeRecord(nativeSuite, { ...openRecord(nativeSuite, texts), id }).texts;
   const later = textsOf(batch).slice(3, 6).map(renamed);
   const signed = await signGroup(rebuilding.federation, 4, later);
-  const hostile = [...page.slice(0, 3), { kind: 'group', signed } as const, { kind: 'records', records: later } as const];
+  const hostile = [
+    ...page.slice(0, 3),
+    { kind: 'group', signed } as const,
+    { kind: 'records', records: later } as const,
+  ];
   assert.is(await rebuilding.take(hostile), 'contradiction');
   assert.equal(await rebuilding.stored(), [1]);
 });

@@ -71,7 +71,11 @@ test('a roster that breaks a rule is signed by no node; a majority that names it
   await until('the names to come and fall at all', () =>
     nodes.every(({ context }) => {
       const { open, sequence } = context.federationLog.state;
-      return sequence >= before + liars.length && Object.values(open).every(({ roster }) => roster === null) && context.follower.needsRoster === null;
+      return (
+        sequence >= before + liars.length &&
+        Object.values(open).every(({ roster }) => roster === null) &&
+        context.follower.needsRoster === null
+      );
     }),
   );
   const good = nextRoster(eu, { name: 'good' });

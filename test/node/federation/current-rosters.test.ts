@@ -69,9 +69,19 @@ test('rosters that were given are gone by until the log has reached them, and ar
   const home = await open([second, third]);
   assert.equal(namesOf(home.currentRosters.chain), ['test', 'second', 'third']);
   assert.equal(namesOf(home.currentRosters.inForce), ['test']);
-  assert.is(await home.log.rosterText(federation.chain.follow(nativeSuite, second).hash), second, 'the log may come to need it');
+  assert.is(
+    await home.log.rosterText(federation.chain.follow(nativeSuite, second).hash),
+    second,
+    'the log may come to need it',
+  );
   await read(home, 2);
-  assert.equal([namesOf(home.currentRosters.chain), namesOf(home.currentRosters.inForce)], [['test', 'second', 'third'], ['test', 'second']]);
+  assert.equal(
+    [namesOf(home.currentRosters.chain), namesOf(home.currentRosters.inForce)],
+    [
+      ['test', 'second', 'third'],
+      ['test', 'second'],
+    ],
+  );
   await read(home, 4);
   assert.is(home.currentRosters.chain.hash, home.currentRosters.inForce.hash);
   assert.is(home.currentRosters.contradiction, null);

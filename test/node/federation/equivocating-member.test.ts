@@ -87,7 +87,10 @@ test('a name of another envelope on the ledger is listed at every other node wit
     assert.equal([shown?.node, shown?.batch, shown?.stands], ['eu', 1, false]);
     const [decided, rival] = shown?.envelopes ?? [];
     assert.equal([decided?.decided, rival?.decided], [true, false]);
-    assert.equal([decided?.name?.payer, rival?.name?.payer], [eu.config.ledger.operatorId, eu.config.ledger.operatorId]);
+    assert.equal(
+      [decided?.name?.payer, rival?.name?.payer],
+      [eu.config.ledger.operatorId, eu.config.ledger.operatorId],
+    );
     assert.ok(Number(rival?.name?.sequence) > Number(decided?.name?.sequence));
     assert.is(rival?.signed, null, 'nobody has shown it');
     assert.equal((await node.get('/v1/equivocations/eu')).body.proofs, []);
@@ -131,7 +134,16 @@ test('a false checkpoint is shown, and its file is proven by those of the others
   const root = `sha256:${'0'.repeat(64)}`;
   if (!isSha256Hash(root)) return assert.unreachable('no hash');
   const { federation, size } = federationLog.state;
-  const said = { v: 1, type: 'checkpoint', federation, node: EU, keyId: signer.keyId, size, root, vouched: { us: 1 } } as const;
+  const said = {
+    v: 1,
+    type: 'checkpoint',
+    federation,
+    node: EU,
+    keyId: signer.keyId,
+    size,
+    root,
+    vouched: { us: 1 },
+  } as const;
   const { statement, signature } = await signStatement(checkpointStatement, said, signer);
   const signed = { text: statement, signature };
   await us.context.federation.receive(encodeGossip({ type: 'checkpoint', signed }), 'ca');
@@ -139,7 +151,10 @@ test('a false checkpoint is shown, and its file is proven by those of the others
   assert.equal(body.falseCheckpoints, [signed]);
   await until('others to sign as large a tree', async () => {
     const proofs = await proofsOf(us);
-    assert.equal(proofs.map(({ misdeed }) => misdeed.type), ['false-checkpoint', 'two-envelopes']);
+    assert.equal(
+      proofs.map(({ misdeed }) => misdeed.type),
+      ['false-checkpoint', 'two-envelopes'],
+    );
     const verdicts = proofs.map((proof) => judgeProof(nativeSuite, proof, { pin: federation }));
     return verdicts[0]?.proven === true && verdicts[0].accused === EU;
   });

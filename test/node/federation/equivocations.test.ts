@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Equivocations, equivocationTable, type JudgePair, MAX_PROOFS } from '../../../node/federation/equivocations.ts';
+import {
+  Equivocations,
+  equivocationTable,
+  type JudgePair,
+  MAX_PROOFS,
+} from '../../../node/federation/equivocations.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { type LoggedRival, rivalNameTable } from '../../../node/log/rival-name.ts';
@@ -57,7 +62,13 @@ function rivalOf(batch: number): LoggedRival {
   const consensusTimestamp = '1800000002.000000001';
   if (!isConsensusTimestamp(consensusTimestamp)) throw new Error('no time');
   const [envelope, keyId] = [hashOf(`rival ${batch}`), hashOf('a key')];
-  const name = { consensusTimestamp, index: batch, message: '{}', payer: entityId('0.0.1002'), sequence: String(batch + 1) };
+  const name = {
+    consensusTimestamp,
+    index: batch,
+    message: '{}',
+    payer: entityId('0.0.1002'),
+    sequence: String(batch + 1),
+  };
   return { node: EU, batch, envelope, keyId, sequence: batch + 1, consensusTimestamp, decided: null, name };
 }
 
@@ -67,7 +78,10 @@ test('two envelopes that signatures alone show accuse nobody, and do once the le
   const first = await fixture.envelope();
   assert.ok(await equivocations.learn({ first, second: await fixture.envelope({ size: 2 }) }));
   assert.equal(equivocations.all(), [{ node: EU, batch: 1, stands: false }]);
-  assert.equal([equivocations.accuses(EU), equivocations.knows(EU, 1), equivocations.isSigned(EU, 1)], [false, true, true]);
+  assert.equal(
+    [equivocations.accuses(EU), equivocations.knows(EU, 1), equivocations.isSigned(EU, 1)],
+    [false, true, true],
+  );
   assert.not(await equivocations.learn({ first, second: await fixture.envelope({ size: 3 }) }), 'one pair a number');
   fixture.judge('proven');
   await equivocations.noteRivals([rivalOf(1)]);
@@ -80,7 +94,11 @@ test('two envelopes that signatures alone show accuse nobody, and do once the le
 
 test('a pair that stands takes the place of one that does not', async () => {
   await using fixture = await open();
-  const [first, second, third] = [await fixture.envelope(), await fixture.envelope({ size: 2 }), await fixture.envelope({ size: 3 })];
+  const [first, second, third] = [
+    await fixture.envelope(),
+    await fixture.envelope({ size: 2 }),
+    await fixture.envelope({ size: 3 }),
+  ];
   await fixture.equivocations.learn({ first, second });
   fixture.judge('proven');
   assert.ok(await fixture.equivocations.learn({ first, second: third }));
@@ -107,7 +125,11 @@ test('an envelope that was signed anew, as its key was revoked, is no second sto
   const certified = await certifyKey(EU, identity, next, { validFrom: federation.tick(), seqFrom: 1 });
   await memberFixture.keys.learnCertificate(certified.signed);
   const anewBy = (change: Partial<Envelope>) => {
-    return signStatement(envelopeStatement, { ...envelopeStatement.parse(first.statement), keyId: next.keyId, ...change }, next);
+    return signStatement(
+      envelopeStatement,
+      { ...envelopeStatement.parse(first.statement), keyId: next.keyId, ...change },
+      next,
+    );
   };
   const second = await anewBy({});
   assert.ok(await equivocations.learn({ first, second }), 'before the revocation is known here');
@@ -131,7 +153,10 @@ test('what the ledger names is listed before anybody shows it, and signatures al
   assert.is(equivocations.all().length, MAX_PROOFS);
   assert.ok(equivocations.all().every(({ stands }) => !stands));
   assert.equal([equivocations.knows(EU, 10), equivocations.wants(EU, 10), equivocations.pairs()], [false, true, []]);
-  const pair = async (batch: number) => ({ first: await fixture.envelope({ batch }), second: await fixture.envelope({ batch, size: 2 }) });
+  const pair = async (batch: number) => ({
+    first: await fixture.envelope({ batch }),
+    second: await fixture.envelope({ batch, size: 2 }),
+  });
   assert.not(await equivocations.learn(await pair(1)), 'there is no room for it');
   assert.ok(await equivocations.learn(await pair(10)), 'the envelopes of a name have a place');
   fixture.judge('proven');

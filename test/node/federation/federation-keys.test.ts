@@ -7,7 +7,11 @@ import { DECISION_STATE_ROW, decisionStateTable, rosterTextTable } from '../../.
 import { Store } from '../../../node/store/store.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { type DecisionState, MAX_REVOCATIONS_OF_KEY, type OpenRevocation } from '../../../protocol/log/decision-state.ts';
+import {
+  type DecisionState,
+  MAX_REVOCATIONS_OF_KEY,
+  type OpenRevocation,
+} from '../../../protocol/log/decision-state.ts';
 import { initialState, withRevocation } from '../../../protocol/log/in-force.ts';
 import { nameRevocation } from '../../../protocol/log/open-names.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
@@ -30,7 +34,10 @@ test('the certificates of a key by two identity keys are both kept, in whichever
   );
   federation.addRoster({ members });
   const terms = { validFrom: timestampOf(0), seqFrom: 1 };
-  const [old, later] = [await certifyKey(node, identity, key.signer, terms), await certifyKey(node, fresh, key.signer, terms)];
+  const [old, later] = [
+    await certifyKey(node, identity, key.signer, terms),
+    await certifyKey(node, fresh, key.signer, terms),
+  ];
   for (const order of [
     [old, later],
     [later, old],
@@ -106,7 +113,11 @@ test('a store that holds more revocations of a key than there is room for, as na
   const all = await Promise.all(
     Array.from({ length: 4 * MAX_REVOCATIONS_OF_KEY }, (_, hour) => revoked(federation, timestampOf(hour * HOUR_MS))),
   );
-  await writeState(store, federation, all.map(nameOf).reduce(nameByUs, initialState(nativeSuite, federation.genesis.statement)));
+  await writeState(
+    store,
+    federation,
+    all.map(nameOf).reduce(nameByUs, initialState(nativeSuite, federation.genesis.statement)),
+  );
   const keys = await openKeys(store, federation.given);
   for (const signed of all) assert.ok(await keys.learnRevocation(signed));
   await writeState(store, federation, initialState(nativeSuite, federation.genesis.statement));
@@ -120,7 +131,9 @@ test('a store whose member was named by another identity key in a roster that is
   const before = federation.given;
   const fresh = nativeSigner(seedOf('a new identity'));
   const identityKey = encodeSignature(fresh.publicKey);
-  federation.addRoster({ members: federation.members.map((each) => (each.node === node ? { ...member, identityKey } : each.member)) });
+  federation.addRoster({
+    members: federation.members.map((each) => (each.node === node ? { ...member, identityKey } : each.member)),
+  });
   await using directory = await temporaryDirectory();
   await using store = await Store.open(join(directory.path, 'store'));
   const keys = await openKeys(store, federation.given);

@@ -69,7 +69,10 @@ async function bundleText(node: string, id: string): Promise<string> {
 }
 
 /** A script in a process of its own, while the nodes run in this one. */
-async function script(name: string, ...args: readonly string[]): Promise<{ readonly status: number; readonly out: string }> {
+async function script(
+  name: string,
+  ...args: readonly string[]
+): Promise<{ readonly status: number; readonly out: string }> {
   const child = spawn(process.execPath, [join(SCRIPTS, name), ...args], {
     env: { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: join(network.rosterFile, 'nowhere') },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -211,12 +211,20 @@ test('what a member told earlier takes nothing back when somebody passes it on a
   };
   assert.is(await us.hear(tell(1_000, 4), eu), 'accept');
   assert.is(await us.hear(tell(3_000, 9), eu), 'accept');
-  for (const [at, sequence] of [[1_000, 4], [2_000, 6], [3_000, 2]] as const) {
+  for (const [at, sequence] of [
+    [1_000, 4],
+    [2_000, 6],
+    [3_000, 2],
+  ] as const) {
     assert.is(await us.hear(tell(at, sequence), eu), 'ignore');
   }
   assert.is(await us.hear(tell(4_000, 3), jp), 'reject');
   assert.is(await us.hear(tell(4_000, 8), eu), 'accept');
-  assert.equal(told, [['eu', 4], ['eu', 9], ['eu', 8]]);
+  assert.equal(told, [
+    ['eu', 4],
+    ['eu', 9],
+    ['eu', 8],
+  ]);
 });
 
 test('many rivals at once are one equivocation', async () => {

@@ -82,7 +82,8 @@ test('of an answer whose statements do not hold, few signatures are checked; one
   await network.start(...NODES);
   const us = network.memberFixture('us');
   const jp = network.id('jp');
-  const forgedBy = () => us.federation.faults.all().find(({ peer, fault }) => peer === jp && fault === 'forged')?.count ?? 0;
+  const forgedBy = () =>
+    us.federation.faults.all().find(({ peer, fault }) => peer === jp && fault === 'forged')?.count ?? 0;
   await until('all to have met', () => network.wire.others('us').length === 2);
   network.wire.cut('us');
   const [certificate] = network.federation.certificates;
@@ -156,8 +157,14 @@ test('a status that names a node twice is refused', () => {
   const key = { node: nodeId('eu'), hash: head.envelope };
   const once = { heads: [head], keys: [key], equivocations: [] };
   assert.equal(readStatus(status.encode(once)), once);
-  for (const twice of [{ ...once, heads: [head, { ...head, batch: 2 }] }, { ...once, keys: [key, key] }]) {
-    assert.throws(() => readStatus(status.encode(twice)), (error: unknown) => error instanceof PeerStatementError);
+  for (const twice of [
+    { ...once, heads: [head, { ...head, batch: 2 }] },
+    { ...once, keys: [key, key] },
+  ]) {
+    assert.throws(
+      () => readStatus(status.encode(twice)),
+      (error: unknown) => error instanceof PeerStatementError,
+    );
   }
 });
 

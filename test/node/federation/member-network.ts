@@ -2,7 +2,13 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import type { SealOptions, TestBatch } from '../../fixtures/federation-batch.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { FakeNetwork } from './fake-network.ts';
-import { fastFederation, MemberFixture, type FixtureOptions, temporaryHome, type TemporaryHome } from './member-fixture.ts';
+import {
+  fastFederation,
+  MemberFixture,
+  type FixtureOptions,
+  temporaryHome,
+  type TemporaryHome,
+} from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** Members with real stores and rooms, on a wire of this process. */
@@ -72,7 +78,10 @@ export class MemberNetwork implements AsyncDisposable {
 
   /** Waits until a member holds a chain as far as `batch`. */
   async holds(name: string, node: string, batch: number): Promise<void> {
-    await until(`${name} to hold ${node}/${batch}`, () => this.memberFixture(name).chains.head(this.id(node)).batch === batch);
+    await until(
+      `${name} to hold ${node}/${batch}`,
+      () => this.memberFixture(name).chains.head(this.id(node)).batch === batch,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type HaltReason, OwnChain, type OwnChainEvidence, type OwnChainOptions } from '../../../node/federation/own-chain.ts';
+import {
+  type HaltReason,
+  OwnChain,
+  type OwnChainEvidence,
+  type OwnChainOptions,
+} from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
@@ -17,7 +22,15 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
-import { CHAIN_TABLES, fastFederation, MemberFixture, rowsOf, silent, storeBatch, temporaryHome } from './member-fixture.ts';
+import {
+  CHAIN_TABLES,
+  fastFederation,
+  MemberFixture,
+  rowsOf,
+  silent,
+  storeBatch,
+  temporaryHome,
+} from './member-fixture.ts';
 import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -52,7 +65,11 @@ async function comeBack(network: MemberNetwork, options: Parameters<MemberNetwor
 }
 
 /** Its own chain alone, over a store whose replacement, catch-up and clock a test gives. */
-function ownChainOf(eu: MemberFixture, transport: OwnChainOptions['transport'], options: Partial<OwnChainOptions>): OwnChain {
+function ownChainOf(
+  eu: MemberFixture,
+  transport: OwnChainOptions['transport'],
+  options: Partial<OwnChainOptions>,
+): OwnChain {
   const locks = new KeyedLock<MemberFixture['node']>();
   return new OwnChain({
     self: eu.node,
@@ -75,7 +92,10 @@ test('a node whose store was lost takes its own chain back, byte for byte, befor
   await using network = await lost(4);
   const { memberFixture, halts } = await comeBack(network, { certified: false });
   assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 4);
-  assert.equal(await rowsOf(memberFixture.store, CHAIN_TABLES), await rowsOf(network.memberFixture('us').store, CHAIN_TABLES));
+  assert.equal(
+    await rowsOf(memberFixture.store, CHAIN_TABLES),
+    await rowsOf(network.memberFixture('us').store, CHAIN_TABLES),
+  );
   assert.is(memberFixture.federation.halted, null);
   assert.equal(halts, []);
   const { node, key } = network.federation.member('eu');
@@ -87,7 +107,9 @@ test('a store that was rolled back is brought forward, with the rows that are de
   const eu = await network.open('eu');
   const first = await network.batch('eu');
   const second = await network.batch('eu');
-  for (const holder of [eu, network.memberFixture('us'), network.memberFixture('jp')]) await storeBatch(holder.store, first);
+  for (const holder of [eu, network.memberFixture('us'), network.memberFixture('jp')]) {
+    await storeBatch(holder.store, first);
+  }
   for (const name of ['us', 'jp']) {
     network.memberFixture(name).chains.advance(first);
     await network.memberFixture(name).hold(second);
@@ -159,10 +181,12 @@ test('a start that is called off rejects and takes nothing up', async () => {
   await using network = await MemberNetwork.create(NODES);
   const { memberFixture } = await comeBack(network);
   const calledOff = AbortSignal.timeout(50);
-  await memberFixture.federation.recoverOwnChain(calledOff, () => false).then(
-    () => assert.unreachable(),
-    () => assert.ok(calledOff.aborted),
-  );
+  await memberFixture.federation
+    .recoverOwnChain(calledOff, () => false)
+    .then(
+      () => assert.unreachable(),
+      () => assert.ok(calledOff.aborted),
+    );
 });
 
 test('peers that claim more of our chain than they can show do not hold up the start, and what they can show is taken', async () => {
@@ -192,7 +216,10 @@ test('a peer that fails when it is asked to prove a longer chain has not answere
     return bothAnswered(evidence);
   });
   assert.is(taken, 2);
-  assert.ok(heard.every((count) => count < 2), 'a restored copy would have signed a second history');
+  assert.ok(
+    heard.every((count) => count < 2),
+    'a restored copy would have signed a second history',
+  );
 });
 
 test('a peer that serves our chain falsely is passed over for one that does not', async () => {
@@ -403,7 +430,10 @@ test('a decided batch that a member shows is not lost, however long it takes to 
   const batch = await federation.sealBatch('eu', [{}]);
   await eu.hold(batch);
   const { identity } = federation.member('eu');
-  const key = await certifyKey(eu.node, identity, nativeSigner(seedOf('anew')), { validFrom: federation.tick(), seqFrom: 1 });
+  const key = await certifyKey(eu.node, identity, nativeSigner(seedOf('anew')), {
+    validFrom: federation.tick(),
+    seqFrom: 1,
+  });
   await eu.keys.learnCertificate(key.signed);
   const anew = await signStatement(envelopeStatement, { ...batch.envelope, keyId: key.signer.keyId }, key.signer);
   const decided = hashText(nativeSuite, anew.statement);

@@ -104,7 +104,10 @@ test('what follows the decided batches, and nobody has signed anew, is left for 
   assert.is((await batchIn(eu.store, 3)).envelope.keyId, tail.old.signer.keyId);
   await signAnew({ store: eu.store, ...tail.signing, decided: 2, withdraw: async () => {}, besides: () => [] });
   const third = await batchIn(eu.store, 3);
-  assert.equal([third.envelope.keyId, third.envelope.prev], [tail.key.signer.keyId, hashText(nativeSuite, second.signed.statement)]);
+  assert.equal(
+    [third.envelope.keyId, third.envelope.prev],
+    [tail.key.signer.keyId, hashText(nativeSuite, second.signed.statement)],
+  );
 });
 
 test('before the log was read, a next batch that does not follow the held one is no fork', async () => {
@@ -136,8 +139,15 @@ test('once it was, it is one', async () => {
 });
 
 test('another batch than the held one, of whatever records and times, ends the chain as it always did', async () => {
-  for (const [isDecided, halt] of [[true, 'closed'], [false, 'forked']] as const) {
-    const changes: Partial<Envelope>[] = [{ size: 5 }, { root: hashText(nativeSuite, 'other') }, { sealedAt: timestampOf(0) }];
+  for (const [isDecided, halt] of [
+    [true, 'closed'],
+    [false, 'forked'],
+  ] as const) {
+    const changes: Partial<Envelope>[] = [
+      { size: 5 },
+      { root: hashText(nativeSuite, 'other') },
+      { sealedAt: timestampOf(0) },
+    ];
     for (const change of changes) {
       await using tail = await OwnTail.create();
       for (const name of ['us', 'jp']) {
@@ -171,13 +181,18 @@ test('an envelope that a stranger signed replaces nothing, whatever was decided'
     if (++looks > 3) given.abort();
     return true;
   });
-  await recovering.then(() => assert.unreachable(), () => assert.ok(given.signal.aborted));
+  await recovering.then(
+    () => assert.unreachable(),
+    () => assert.ok(given.signal.aborted),
+  );
   assert.equal([await tail.rows('eu'), tail.halts], [before, []]);
 });
 
 /** Serves the receipts that the revoked key signed under the envelopes that were decided. */
 function serveOldReceipts(tail: OwnTail, name: string): void {
-  const old = new Map(tail.batches.flatMap(({ groups }) => groups.map(({ group, signed: held }) => [group.first, held])));
+  const old = new Map(
+    tail.batches.flatMap(({ groups }) => groups.map(({ group, signed: held }) => [group.first, held])),
+  );
   tail.network.wire.distortions.set(name, async function* (frames) {
     for await (const frame of frames) {
       const item = decodeItem(frame);
@@ -208,19 +223,27 @@ test('where all members serve such, nothing is taken and nothing is signed', asy
   const recovering = eu.federation.recoverOwnChain(given.signal, bothAnswered);
   await until('both to be told apart', () => eu.federation.faults.all().length === 2);
   given.abort();
-  await recovering.then(() => assert.unreachable(), () => assert.ok(given.signal.aborted));
+  await recovering.then(
+    () => assert.unreachable(),
+    () => assert.ok(given.signal.aborted),
+  );
   assert.equal([await tail.rows('eu'), tail.halts], [before, []]);
 });
 
 test('a receipt of other records, under the node’s own key, is a second story and replaces none', async () => {
-  for (const [number, halt] of [[2, 'closed'], [4, 'forked']] as const) {
+  for (const [number, halt] of [
+    [2, 'closed'],
+    [4, 'forked'],
+  ] as const) {
     await using tail = await OwnTail.create();
     await tail.decide('us', 2, 3, 4);
     const first = tail.batches[number - 1]?.groups[0]?.group;
     if (first === undefined) return assert.unreachable();
     const group: Group = { ...first, signedAt: tail.network.federation.tick(), keyId: tail.key.signer.keyId };
     const other = await signStatement(groupStatement, group, tail.key.signer);
-    for (const name of ['us', 'jp']) await tail.network.memberFixture(name).store.write([groupTable.put([EU, group.first], other)]);
+    for (const name of ['us', 'jp']) {
+      await tail.network.memberFixture(name).store.write([groupTable.put([EU, group.first], other)]);
+    }
     const eu = await tail.open();
     const before = await bodies(eu.store);
     await eu.federation.recoverOwnChain(FOREVER, bothAnswered);
@@ -254,7 +277,9 @@ test('a page that lies ends nothing: the next member is asked', async () => {
     for await (const frame of frames) {
       const item = decodeItem(frame);
       const isForged = want === 'chain' && item.kind === 'group';
-      yield isForged ? encodeItem({ ...item, signed: { ...item.signed, signature: tail.old.signed.signature } }) : frame;
+      yield isForged
+        ? encodeItem({ ...item, signed: { ...item.signed, signature: tail.old.signed.signature } })
+        : frame;
     }
   });
   const eu = await tail.open();

@@ -122,7 +122,9 @@ for (const { fault, change } of LIES) {
         pulling.network.distortions.set('eu', async function* (frames) {
           const isFalse = ++pages === 3;
           let seen = 0;
-          for await (const frame of frames) yield isFalse && ++seen > 10 ? encodeItem(change(decodeItem(frame))) : frame;
+          for await (const frame of frames) {
+            yield isFalse && ++seen > 10 ? encodeItem(change(decodeItem(frame))) : frame;
+          }
         });
         const { rows, faults, head } = await pulled(pulling);
         // Keys and signatures are each federation's own.
@@ -141,7 +143,10 @@ test('a thread that ends fails the page under work alone: that is checked in pla
   await using pulling = await startWithPages(checks);
   const counts: number[] = [];
   for (const batch of [1, 3, 2]) counts.push((await checks.check(await pageOf(pulling, batch), signal)).length);
-  assert.equal(counts.map((count) => count > 0), [true, false, true]);
+  assert.equal(
+    counts.map((count) => count > 0),
+    [true, false, true],
+  );
   assert.is(lines.length, 1);
   assert.match(lines[0] ?? '', 'a thread that checked a page ended');
 });

@@ -110,7 +110,8 @@ test('a former member is let in until it is done, and for a week at most', async
     monotonic: () => fixture.monotonic,
     leaveMs: 10,
   });
-  const isLetIn = async () => (await leaving.members()).some((each) => each.node === node && each.multiaddrs.length === 0);
+  const isLetIn = async () =>
+    (await leaving.members()).some((each) => each.node === node && each.multiaddrs.length === 0);
   assert.ok(await isLetIn());
   fixture.now += LEAVE_MOST_MS - 60_000;
   assert.ok(await isLetIn());

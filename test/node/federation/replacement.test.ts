@@ -137,7 +137,10 @@ test('what a revoked key signed gives way to whatever its node signed in its pla
   await pulling.fixture('jp').keys.learnCertificate(certificate.signed);
   // A node whose store was lost does not have the records of the second one: nobody else would hold what it seals then.
   const envelope = { ...second.envelope, sealedAt: pulling.federation.tick(), keyId: signer.keyId };
-  const other: TestBatch = Object.assign(Object.create(second), { envelope, signed: await signStatement(envelopeStatement, envelope, signer) });
+  const other: TestBatch = Object.assign(Object.create(second), {
+    envelope,
+    signed: await signStatement(envelopeStatement, envelope, signer),
+  });
   for (const batch of [first, other]) await pulling.fixture('us').hold(batch);
   pulling.decided = {
     envelopeOf: async (_node, batch) => (batch === 1 ? hashOf(first.signed) : undefined),
@@ -186,7 +189,10 @@ test('a crash in the middle of dropping leaves the chain up to some batch', asyn
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const failed = await rewindChain(failing, chains, EU, 0).then(() => false, () => true);
+  const failed = await rewindChain(failing, chains, EU, 0).then(
+    () => false,
+    () => true,
+  );
   assert.ok(failed);
   assert.equal((await readHead(store, EU))?.signed, first.signed);
   assert.is(chains.head(EU).batch, 1);

@@ -27,7 +27,10 @@ test('of former members with one peer id between them one is let in, and the ros
     log: silent,
   });
   await changes.start();
-  assert.equal(applied.map(({ node }) => node), ['eu', 'us', 'jp']);
+  assert.equal(
+    applied.map(({ node }) => node),
+    ['eu', 'us', 'jp'],
+  );
 });
 
 test.run();

@@ -45,7 +45,10 @@ export async function confirms(origin: TestNode, nodes: readonly TestNode[]): Pr
   const id = await origin.attest({ input: ++recorded });
   await origin.seal();
   for (const node of nodes) {
-    await until(`${node.config.id} to verify ${id}`, async () => (await node.get(`/v1/verify/${id}`)).body.verified === true);
+    await until(
+      `${node.config.id} to verify ${id}`,
+      async () => (await node.get(`/v1/verify/${id}`)).body.verified === true,
+    );
   }
   return id;
 }

@@ -11,8 +11,10 @@ import { copyTo, drop, edit, move, text } from './mutations.ts';
 
 const [OWN, FOREIGN] = [statedAccount(EU), statedAccount(US)];
 const OTHER = 'acc_us_other';
-const plusOne = (key: string): string => key.replace(/\d+$/, (seq) => String(Number(seq) + 1).padStart(seq.length, '0'));
-const otherRecord = (row: string): string => row.replace(/(att_us_\w{25})(\w)/, (_, id, last) => `${id}${last === 'Z' ? 'Y' : 'Z'}`);
+const plusOne = (key: string): string =>
+  key.replace(/\d+$/, (seq) => String(Number(seq) + 1).padStart(seq.length, '0'));
+const otherRecord = (row: string): string =>
+  row.replace(/(att_us_\w{25})(\w)/, (_, id, last) => `${id}${last === 'Z' ? 'Y' : 'Z'}`);
 
 /** The first record of `us`, a decision: its id, and the rest of its place. */
 async function firstDecision(rows: StoredRows) {
@@ -115,7 +117,9 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'the salt of a held statement is another',
-    mutate: edit('account-statement/', 0, (row) => row.replace(/"salt":"(.)/, (_, c) => `"salt":"${c === 'A' ? 'B' : 'A'}`)),
+    mutate: edit('account-statement/', 0, (row) =>
+      row.replace(/"salt":"(.)/, (_, c) => `"salt":"${c === 'A' ? 'B' : 'A'}`),
+    ),
     found: ['account-statement', /not what its home signed/],
   },
   {
@@ -203,7 +207,14 @@ test.after(async () => {
 
 test('a home that states an account, and holds the statement of another node’s, is whole', async () => {
   const { report } = await fsckAfter(home, async (rows) => {
-    const tables = ['statement-due', 'stated-version', 'account-statement', 'foreign-key', 'statement-wanted', 'lost-key'];
+    const tables = [
+      'statement-due',
+      'stated-version',
+      'account-statement',
+      'foreign-key',
+      'statement-wanted',
+      'lost-key',
+    ];
     for (const table of tables) await rows.at(`${table}/`, 0);
     return [];
   });
@@ -215,9 +226,24 @@ testDamages(home, DAMAGES);
 
 /** What a fork, or many accounts of one key, may leave: no damage. */
 const POINTED_OUT: readonly (readonly [what: string, mutate: Mutation, table: string, detail: RegExp])[] = [
-  ['a held statement is of a record that is not here', edit('account-statement/', 0, otherRecord), 'account-statement', /not held/],
-  ['a wanted statement is of a record that is not here', edit('statement-wanted/', 0, otherRecord), 'statement-wanted', /not held/],
-  ['a key that is stated is not found by its digest', drop('foreign-key/', 0), 'account-statement', /not found by its digest/],
+  [
+    'a held statement is of a record that is not here',
+    edit('account-statement/', 0, otherRecord),
+    'account-statement',
+    /not held/,
+  ],
+  [
+    'a wanted statement is of a record that is not here',
+    edit('statement-wanted/', 0, otherRecord),
+    'statement-wanted',
+    /not held/,
+  ],
+  [
+    'a key that is stated is not found by its digest',
+    drop('foreign-key/', 0),
+    'account-statement',
+    /not found by its digest/,
+  ],
 ];
 
 for (const [what, mutate, table, detail] of POINTED_OUT) {

@@ -137,7 +137,11 @@ const DAMAGES: readonly Damage[] = [
     mutate: drop('source-index/acc_eu_acme', -1),
     found: ['source-index', /is missing/],
   },
-  { what: 'a row of a source is dropped', mutate: drop('source-index/acc_eu_acme', 1), found: ['source-index', /is missing/] },
+  {
+    what: 'a row of a source is dropped',
+    mutate: drop('source-index/acc_eu_acme', 1),
+    found: ['source-index', /is missing/],
+  },
   {
     what: 'the first row of a source is dropped',
     mutate: drop('source-index/acc_eu_globex', 0),
@@ -145,7 +149,11 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a row of a source leads elsewhere',
-    mutate: edit('source-index/acc_eu_acme', 1, (row) => row.slice(0, 32) + row.slice(32).replace(/^\d+/, (seq) => `${Number(seq) + 1}`)),
+    mutate: edit(
+      'source-index/acc_eu_acme',
+      1,
+      (row) => row.slice(0, 32) + row.slice(32).replace(/^\d+/, (seq) => `${Number(seq) + 1}`),
+    ),
     found: ['source-index', /holds \d+, not \d+/],
   },
   {
@@ -173,7 +181,11 @@ const DAMAGES: readonly Damage[] = [
     mutate: move('source-index/acc_eu_globex', 0, (key) => key.replace(/.\//g, 'x/')),
     found: ['source-index', /belongs to no record/],
   },
-  { what: 'two rows of a source are swapped', mutate: swap('source-index/acc_eu_acme', 0, 1), found: ['source-index', /holds/] },
+  {
+    what: 'two rows of a source are swapped',
+    mutate: swap('source-index/acc_eu_acme', 0, 1),
+    found: ['source-index', /holds/],
+  },
   {
     what: 'a row of a source is stray',
     mutate: copyTo('source-index/acc_eu_acme', 0, `source-index/acc_eu_acme/x/${FIRST}`),
@@ -209,13 +221,29 @@ const DAMAGES: readonly Damage[] = [
     mutate: copyTo('payload/', 0, 'payload/0000000000009999'),
     found: ['payload', /belongs to nothing/],
   },
-  { what: 'the seed of a payload is changed', mutate: flip('payload-keys/', 3, 5), found: ['payload', /does not open/] },
-  { what: 'the cipher of a seed is none', mutate: flip('payload-keys/', 3, 0), found: ['payload-keys', /holds no seed/] },
+  {
+    what: 'the seed of a payload is changed',
+    mutate: flip('payload-keys/', 3, 5),
+    found: ['payload', /does not open/],
+  },
+  {
+    what: 'the cipher of a seed is none',
+    mutate: flip('payload-keys/', 3, 0),
+    found: ['payload-keys', /holds no seed/],
+  },
   {
     what: 'two seeds are swapped',
     mutate: async (rows) => {
-      const [key, value] = (await rows.under('payload-keys/')).findLast(([, { length }]) => length >= 2 * PLACE) ?? ['', NOTHING];
-      return [put(key, Buffer.concat([value.subarray(PLACE, 2 * PLACE), value.subarray(0, PLACE), value.subarray(2 * PLACE)]))];
+      const [key, value] = (await rows.under('payload-keys/')).findLast(([, { length }]) => length >= 2 * PLACE) ?? [
+        '',
+        NOTHING,
+      ];
+      return [
+        put(
+          key,
+          Buffer.concat([value.subarray(PLACE, 2 * PLACE), value.subarray(0, PLACE), value.subarray(2 * PLACE)]),
+        ),
+      ];
     },
     found: ['payload', /does not open/],
   },
@@ -306,7 +334,11 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('usage-end/eu', 0, (row) => row.replace('next', 'text')),
     found: ['usage-end', /does not read/],
   },
-  { what: 'the mark of usage is of another node', mutate: copyTo('usage-end/', 0, 'usage-end/us'), found: ['usage-end', /no own records/] },
+  {
+    what: 'the mark of usage is of another node',
+    mutate: copyTo('usage-end/', 0, 'usage-end/us'),
+    found: ['usage-end', /no own records/],
+  },
 ];
 
 const scratch = await scratchDirectory();

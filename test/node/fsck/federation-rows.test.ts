@@ -10,7 +10,9 @@ function keepReceipt(change: (row: { readonly statement: string }) => object): D
     const [key, value] = await rows.at('group/us', 0);
     const row: { statement: string; signature: string } = JSON.parse(Buffer.from(value).toString());
     const leaf = `sha256:${'1'.repeat(64)}`;
-    return [put(key.replace('group/', 'receipt-not-kept/'), JSON.stringify({ ...row, leaf, path: [], ...change(row) }))];
+    return [
+      put(key.replace('group/', 'receipt-not-kept/'), JSON.stringify({ ...row, leaf, path: [], ...change(row) })),
+    ];
   };
 }
 

@@ -74,7 +74,9 @@ export async function anchorAll(
   };
   for (const { envelope } of own.slice(0, -1)) {
     const row = await submit(await readOutbox(store, envelope.batch));
-    if (batches.some(({ message }) => message === row.message)) await store.write(closeOperations(row, timestampOf(now())));
+    if (batches.some(({ message }) => message === row.message)) {
+      await store.write(closeOperations(row, timestampOf(now())));
+    }
   }
   for (const row of await readOpenStatements(store)) {
     await store.write(closeOperations(await submit(row), timestampOf(now())));

@@ -45,11 +45,37 @@ export async function addLog({ store, keys, next, topic, members, messages, now 
   const ca = nodeId('ca');
   const ahead = Array.from({ length: DECIDED_AHEAD }, (_, i): LedgerMessage => {
     const batch = i + 1;
-    return { v: 2, type: 'batch', federation, node: ca, batch, envelope: hashOf(`ca-${batch}`), keyId: hashOf('key of ca') };
+    return {
+      v: 2,
+      type: 'batch',
+      federation,
+      node: ca,
+      batch,
+      envelope: hashOf(`ca-${batch}`),
+      keyId: hashOf('key of ca'),
+    };
   });
-  const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(next) };
-  const rival: LedgerMessage = { v: 2, type: 'batch', federation, node: ca, batch: 5, envelope: hashOf('a rival'), keyId: hashOf('key of ca') };
-  const more = [...[...ahead, rival].map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
+  const roster: LedgerMessage = {
+    v: 2,
+    type: 'roster',
+    federation,
+    previous,
+    statement: await federationLog.keepRoster(next),
+  };
+  const rival: LedgerMessage = {
+    v: 2,
+    type: 'batch',
+    federation,
+    node: ca,
+    batch: 5,
+    envelope: hashOf('a rival'),
+    keyId: hashOf('key of ca'),
+  };
+  const more = [
+    ...[...ahead, rival].map((message) => said(ca, message)),
+    said(nodeId('eu'), roster),
+    said(nodeId('us'), roster),
+  ];
   await federationLog.take([...messages, ...more]);
   if (federationLog.state.rosters.length !== 2) throw new Error('the second roster is not in force');
   await addCheckpoints(store, federationLog, members);
@@ -58,7 +84,10 @@ export async function addLog({ store, keys, next, topic, members, messages, now 
 async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
   const texts = await Promise.all(log.state.rosters.map(({ hash }) => log.rosterText(hash)));
   const rosters = texts.map((text) => rosterStatement.parse(text ?? ''));
-  const checkpointStore = await CheckpointStore.open(store, log, { rosters: () => logRosters(log.state, { rosters }), stands: () => true });
+  const checkpointStore = await CheckpointStore.open(store, log, {
+    rosters: () => logRosters(log.state, { rosters }),
+    stands: () => true,
+  });
   for (const [node, { signer }] of members) {
     const size = node === 'eu' ? log.size : log.size - 5;
     const root = node === 'ca' ? hashOf('another tree') : await log.rootAt(size);
@@ -75,7 +104,16 @@ async function signCheckpoint(
   root: Sha256Hash,
   vouched: Checkpoint['vouched'] = {},
 ): Promise<KnownCheckpoint> {
-  const checkpoint: Checkpoint = { v: 1, type: 'checkpoint', federation, node, keyId: signer.keyId, size, root, vouched };
+  const checkpoint: Checkpoint = {
+    v: 1,
+    type: 'checkpoint',
+    federation,
+    node,
+    keyId: signer.keyId,
+    size,
+    root,
+    vouched,
+  };
   const { statement, signature } = await signStatement(checkpointStatement, checkpoint, signer);
   return { checkpoint, signed: { text: statement, signature } };
 }

@@ -44,7 +44,10 @@ export async function stateAccount(
       log: pino({ level: 'silent' }),
     });
     publisher.start();
-    await until('nothing to be due', async () => (await Array.fromAsync(statementDueTable.under(store, []))).length === 0);
+    await until(
+      'nothing to be due',
+      async () => (await Array.fromAsync(statementDueTable.under(store, []))).length === 0,
+    );
   }
   await accounts.setTier(account, 'enterprise');
 }

@@ -172,8 +172,15 @@ async function ownChain(
       cipher,
       now,
       projections: [],
-      counters: new RecordCounters(store, [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)]),
-      onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
+      counters: new RecordCounters(store, [
+        await DailyUsage.open({ store, node, now }),
+        await EvidenceTally.open(store, node),
+      ]),
+      onCommitted: ({ group, records }) =>
+        sealer.add(
+          records.map(({ leaf }) => leaf),
+          Date.parse(group.signedAt),
+        ),
     }),
   );
   intake.start();

@@ -26,7 +26,11 @@ const digit = (text: string): string => (text === '0' ? '1' : '0');
 const DAMAGES: readonly Damage[] = [
   { what: 'an entry is dropped', mutate: drop('log-entry/', 3), found: ['log-entry', /entry 3 should stand here/] },
   { what: 'the first entry is dropped', mutate: drop('log-entry/', 0), found: ['log-entry', /entry 0 should/] },
-  { what: 'the last entry is dropped', mutate: drop('log-entry/', -1), found: ['log-state', /says \d+ decisions, where/] },
+  {
+    what: 'the last entry is dropped',
+    mutate: drop('log-entry/', -1),
+    found: ['log-state', /says \d+ decisions, where/],
+  },
   { what: 'two entries are swapped', mutate: swap('log-entry/', 0, 1), found: ['log-entry', /holds entry 1/] },
   {
     what: 'an entry too many',
@@ -75,12 +79,26 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'an entry names another envelope',
-    mutate: edit('log-entry/', 9, (text) => text.replace(/envelope\\":\\"sha256:./, (c) => c.slice(0, -1) + digit(c.slice(-1)))),
+    mutate: edit('log-entry/', 9, (text) =>
+      text.replace(/envelope\\":\\"sha256:./, (c) => c.slice(0, -1) + digit(c.slice(-1))),
+    ),
     found: ['log-tile', /does not hold the leaf of entry 9/],
   },
-  { what: 'a bit of a full tile is flipped', mutate: flip('log-tile/', 0, 40), found: ['log-tile', /leaf of entry 1$/] },
-  { what: 'a bit of the last tile is flipped', mutate: flip('log-tile/', 1, 0), found: ['log-tile', /leaf of entry 256$/] },
-  { what: 'a bit of an upper tile is flipped', mutate: flip('log-tile/', -1, 3), found: ['log-tile', /root of the tile below, 0/] },
+  {
+    what: 'a bit of a full tile is flipped',
+    mutate: flip('log-tile/', 0, 40),
+    found: ['log-tile', /leaf of entry 1$/],
+  },
+  {
+    what: 'a bit of the last tile is flipped',
+    mutate: flip('log-tile/', 1, 0),
+    found: ['log-tile', /leaf of entry 256$/],
+  },
+  {
+    what: 'a bit of an upper tile is flipped',
+    mutate: flip('log-tile/', -1, 3),
+    found: ['log-tile', /root of the tile below, 0/],
+  },
   { what: 'a tile is dropped', mutate: drop('log-tile/', 1), found: ['log-tile', /is missing/] },
   {
     what: 'a tile is shorter than its entries',
@@ -100,13 +118,33 @@ const DAMAGES: readonly Damage[] = [
     mutate: copyTo('log-tile/', 0, 'log-tile/0/1'),
     found: ['log-tile', /belongs to no entry/],
   },
-  { what: 'a batch leads to another entry', mutate: edit('log-batch/', 0, (n) => String(Number(n) + 1)), found: ['log-batch', /holds \d+, not/] },
+  {
+    what: 'a batch leads to another entry',
+    mutate: edit('log-batch/', 0, (n) => String(Number(n) + 1)),
+    found: ['log-batch', /holds \d+, not/],
+  },
   { what: 'a decided batch is dropped', mutate: drop('log-batch/', -1), found: ['log-batch', /is missing/] },
-  { what: 'a batch that nothing decided', mutate: copyTo('log-batch/', 0, `log-batch/sg/${FIRST}`), found: ['log-batch', /belongs to no decision/] },
+  {
+    what: 'a batch that nothing decided',
+    mutate: copyTo('log-batch/', 0, `log-batch/sg/${FIRST}`),
+    found: ['log-batch', /belongs to no decision/],
+  },
   { what: 'the state is dropped', mutate: drop('log-state/', 0), found: ['log-state', /is missing/] },
-  { what: 'a second state', mutate: copyTo('log-state/', 0, 'log-state/other'), found: ['log-state', /belongs to nothing/] },
-  { what: 'the state has another size', mutate: edit('log-state/', 0, (s) => s.replace(/"size":\d+/, '"size":7')), found: ['log-state', /says 7 decisions/] },
-  { what: 'the state is not canonical', mutate: edit('log-state/', 0, (s) => `${s} `), found: ['log-state', /does not read/] },
+  {
+    what: 'a second state',
+    mutate: copyTo('log-state/', 0, 'log-state/other'),
+    found: ['log-state', /belongs to nothing/],
+  },
+  {
+    what: 'the state has another size',
+    mutate: edit('log-state/', 0, (s) => s.replace(/"size":\d+/, '"size":7')),
+    found: ['log-state', /says 7 decisions/],
+  },
+  {
+    what: 'the state is not canonical',
+    mutate: edit('log-state/', 0, (s) => `${s} `),
+    found: ['log-state', /does not read/],
+  },
   {
     what: 'the state has another last batch',
     mutate: edit('log-state/', 0, (s) => s.replace(/"batch":260/, '"batch":261')),
@@ -134,13 +172,17 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'the state is of another federation',
-    mutate: edit('log-state/', 0, (s) => s.replace(/"federation":"sha256:(.)/, (c) => c.slice(0, -1) + digit(c.slice(-1)))),
+    mutate: edit('log-state/', 0, (s) =>
+      s.replace(/"federation":"sha256:(.)/, (c) => c.slice(0, -1) + digit(c.slice(-1))),
+    ),
     found: ['log-state', /of another federation/],
   },
   {
     what: 'the text of a roster in force is dropped',
     mutate: async (rows) =>
-      (await rows.under('log-roster/')).filter(([, value]) => Buffer.from(value).includes('"second"')).map(([key]) => del(key)),
+      (await rows.under('log-roster/'))
+        .filter(([, value]) => Buffer.from(value).includes('"second"'))
+        .map(([key]) => del(key)),
     found: ['log-roster', /is missing/],
   },
   { what: 'two roster texts are swapped', mutate: swap('log-roster/', 0, 1), found: ['log-roster', /not the hash/] },
@@ -149,8 +191,16 @@ const DAMAGES: readonly Damage[] = [
     mutate: async () => [put(`log-roster/sha256:${'0'.repeat(64)}`, 'text')],
     found: ['log-roster', /canonical|roster/],
   },
-  { what: 'the signature of a checkpoint is changed', mutate: edit('checkpoint/', 0, resign), found: ['checkpoint', /signature/] },
-  { what: 'two checkpoints are swapped', mutate: swap('checkpoint/', 0, 1), found: ['checkpoint', /holds a checkpoint of/] },
+  {
+    what: 'the signature of a checkpoint is changed',
+    mutate: edit('checkpoint/', 0, resign),
+    found: ['checkpoint', /signature/],
+  },
+  {
+    what: 'two checkpoints are swapped',
+    mutate: swap('checkpoint/', 0, 1),
+    found: ['checkpoint', /holds a checkpoint of/],
+  },
   {
     what: 'a false checkpoint stands among those that count',
     mutate: move('false-checkpoint/', 0, (key) => key.replace('false-', '')),
@@ -217,7 +267,11 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('log-rival/', 0, (s) => s.replace(/"sequence":"\d+"/, '"sequence":"1"')),
     found: ['log-rival', /before the decision/],
   },
-  { what: 'a spend row of nothing', mutate: copyTo('spend/', 0, 'spend/other'), found: ['spend', /belongs to nothing/] },
+  {
+    what: 'a spend row of nothing',
+    mutate: copyTo('spend/', 0, 'spend/other'),
+    found: ['spend', /belongs to nothing/],
+  },
 ];
 
 const scratch = await scratchDirectory();
@@ -238,7 +292,10 @@ test('the log of a home is proven: each decision, tile, roster and checkpoint', 
   const { checkpoints, falseCheckpoints, replacedCheckpoints } = counts;
   assert.ok(decisions > 256);
   assert.equal({ logTiles, logRosters, rivals }, { logTiles: 3, logRosters: 3, rivals: 1 });
-  assert.equal({ checkpoints, falseCheckpoints, replacedCheckpoints }, { checkpoints: 2, falseCheckpoints: 1, replacedCheckpoints: 1 });
+  assert.equal(
+    { checkpoints, falseCheckpoints, replacedCheckpoints },
+    { checkpoints: 2, falseCheckpoints: 1, replacedCheckpoints: 1 },
+  );
 });
 
 testDamages(home, DAMAGES);

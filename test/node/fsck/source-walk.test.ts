@@ -36,7 +36,16 @@ async function findings(changes: readonly Operation[], maxSources: number): Prom
   }
   await store.write(changes);
   const report = new Report();
-  const check: Check = { store, report, signal: undefined, keys: null, own: NODE, cipher: null, agentKeys: null, held: null };
+  const check: Check = {
+    store,
+    report,
+    signal: undefined,
+    keys: null,
+    own: NODE,
+    cipher: null,
+    agentKeys: null,
+    held: null,
+  };
   const walk = new SourceWalk(check, NODE, maxSources);
   for (let at = 0; at < records.length; at += 6) {
     await walk.take(records.slice(at, at + 6).map(({ record, leaf }) => ({ record, leaf, key: `body/${record.seq}` })));
@@ -61,7 +70,10 @@ for (const maxSources of [1, 2, 100]) {
       const runs = row.runs.map((run, i) => (i === row.runs.length - 1 ? { ...run, count: run.count + 1 } : run));
       assert.ok((await findings([sourceIndex.put(place, { ...row, runs })], maxSources)).length > 0);
       const moved = row.runs.map((run) => ({ ...run, first: run.first + 1 }));
-      assert.match((await findings([sourceIndex.put(place, { ...row, runs: moved })], maxSources)).join(), /holds \d+, not/);
+      assert.match(
+        (await findings([sourceIndex.put(place, { ...row, runs: moved })], maxSources)).join(),
+        /holds \d+, not/,
+      );
     }
   });
 }
@@ -69,8 +81,14 @@ for (const maxSources of [1, 2, 100]) {
 test('a row past the end of its source, and one of no source, belong to no record', async () => {
   const [, row] = rows[0] ?? [];
   if (row === undefined) throw new Error('no row');
-  for (const place of [[sourceKey('triage'), 9_999], [sourceKey('nothing'), 1], ['x', 1]] as const) {
-    assert.equal(await findings([sourceIndex.put(['acme', ...place], row)], 100), ['source-index: belongs to no record']);
+  for (const place of [
+    [sourceKey('triage'), 9_999],
+    [sourceKey('nothing'), 1],
+    ['x', 1],
+  ] as const) {
+    assert.equal(await findings([sourceIndex.put(['acme', ...place], row)], 100), [
+      'source-index: belongs to no record',
+    ]);
   }
 });
 

@@ -20,11 +20,20 @@ async function opened(port: number): Promise<Socket> {
 
 /** One that was not accepted yet is reset. */
 function closeOf(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.on('error', () => {}).once('close', () => resolve()).resume());
+  return new Promise((resolve) =>
+    socket
+      .on('error', () => {})
+      .once('close', () => resolve())
+      .resume(),
+  );
 }
 
 /** Turns of the event loop from the first to the last of so many connections that came in the same moment. */
-async function iterationsToAccept(port: number, server: ReturnType<typeof createServer>, count: number): Promise<number> {
+async function iterationsToAccept(
+  port: number,
+  server: ReturnType<typeof createServer>,
+  count: number,
+): Promise<number> {
   let accepted = 0;
   let iterations = 0;
   const all = Promise.withResolvers<void>();
@@ -45,14 +54,17 @@ async function iterationsToAccept(port: number, server: ReturnType<typeof create
   return iterations;
 }
 
-testWhere(process.platform === 'linux', 'queues are shared on Linux alone')('several connections are accepted in one turn of the event loop', async () => {
-  const server = createServer(greet);
-  const port = await freePort();
-  const beside = await listenOnQueues(server, { host: HOST, port });
-  const iterations = await iterationsToAccept(port, server, 128);
-  await Promise.all([server, ...beside].map(stopListening));
-  assert.ok(iterations < 64, `${iterations} turns for 128 connections`);
-});
+testWhere(process.platform === 'linux', 'queues are shared on Linux alone')(
+  'several connections are accepted in one turn of the event loop',
+  async () => {
+    const server = createServer(greet);
+    const port = await freePort();
+    const beside = await listenOnQueues(server, { host: HOST, port });
+    const iterations = await iterationsToAccept(port, server, 128);
+    await Promise.all([server, ...beside].map(stopListening));
+    assert.ok(iterations < 64, `${iterations} turns for 128 connections`);
+  },
+);
 
 test('every queue answers, within the bounds on all connections, and all end with the listener', async () => {
   const http = { host: HOST, port: await freePort(), tls: null, trustedProxies: NO_ADDRESSES };

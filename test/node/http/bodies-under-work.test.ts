@@ -23,13 +23,19 @@ test('bodies are worked on until their bytes are too many together; each gives i
   const first = bodies.enter(60, NO_HOLDER);
   const second = bodies.enter(40, NO_HOLDER);
   const refused = refusalOf(() => bodies.enter(1, NO_HOLDER));
-  assert.equal([refused?.status, refused?.code, refused?.reason, refused?.headers['Retry-After']], [503, 'dependency-unavailable', 'memory', '2']);
+  assert.equal(
+    [refused?.status, refused?.code, refused?.reason, refused?.headers['Retry-After']],
+    [503, 'dependency-unavailable', 'memory', '2'],
+  );
   first[Symbol.dispose]();
   first[Symbol.dispose]();
   assert.is(refusalOf(() => bodies.enter(61, NO_HOLDER))?.reason, 'memory');
   const third = bodies.enter(60, NO_HOLDER);
   for (const fixture of [second, third]) fixture[Symbol.dispose]();
-  assert.is(refusalOf(() => bodies.enter(100, NO_HOLDER)), null);
+  assert.is(
+    refusalOf(() => bodies.enter(100, NO_HOLDER)),
+    null,
+  );
 });
 
 test('one holder has half of the bytes, and others find room beside it', () => {
@@ -39,16 +45,25 @@ test('one holder has half of the bytes, and others find room beside it', () => {
   assert.is(refusalOf(() => bodies.enter(1, ACME))?.reason, 'share');
   bodies.enter(50, OTHER);
   first[Symbol.dispose]();
-  assert.is(refusalOf(() => bodies.enter(30, ACME)), null);
+  assert.is(
+    refusalOf(() => bodies.enter(30, ACME)),
+    null,
+  );
 });
 
 test('a body that is larger than a share is worked on alone', () => {
   const bodies = new BodiesUnderWork(100);
   const large = bodies.enter(80, ACME);
   assert.is(refusalOf(() => bodies.enter(1, ACME))?.reason, 'share');
-  assert.is(refusalOf(() => bodies.enter(20, OTHER)), null);
+  assert.is(
+    refusalOf(() => bodies.enter(20, OTHER)),
+    null,
+  );
   large[Symbol.dispose]();
-  assert.is(refusalOf(() => bodies.enter(1, ACME)), null);
+  assert.is(
+    refusalOf(() => bodies.enter(1, ACME)),
+    null,
+  );
 });
 
 test.run();

@@ -49,7 +49,11 @@ test('payloads take a fraction of the room from when the account asks for it, an
   const before = await attest(1);
   await setCompression(true);
   const after = await attest(2);
-  const { body } = await node.post('/v1/tiered-attest', { sourceId: 'triage', data: data(3) }, { key: API_KEYS.enterprise });
+  const { body } = await node.post(
+    '/v1/tiered-attest',
+    { sourceId: 'triage', data: data(3) },
+    { key: API_KEYS.enterprise },
+  );
   const others = String(body.attestationId);
   await setCompression(false);
   const again = await attest(4);
@@ -91,7 +95,10 @@ test('a bundle discloses them, an erasure ends them, and fsck opens them', async
   assert.is(await readPayload(node.context.store, cipher, recordId(erased), seq), 'erased');
   await node.stop();
   const { report } = await fsck(node.config.home);
-  assert.equal(report.findings.filter(({ severity }) => severity === 'problem'), []);
+  assert.equal(
+    report.findings.filter(({ severity }) => severity === 'problem'),
+    [],
+  );
   assert.ok(report.counts.payloadsOpened > 0);
 });
 

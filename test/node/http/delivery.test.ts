@@ -69,7 +69,9 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {},
     const chunks: Buffer[] = [];
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
     response.on('error', reject);
-    response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }));
+    response.on('end', () =>
+      resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
+    );
   })
     .on('error', reject)
     .end();
@@ -113,7 +115,15 @@ test('who takes an encoding gets the same compressed, under a validator of its o
 });
 
 test('what takes no encoding, or says so in no way that is read, gets the bytes', async () => {
-  for (const accepted of ['', 'identity', 'gzip;q=0', 'deflate', 'zstd', 'x'.repeat(300), `gzip, ${'a,'.repeat(200)}`]) {
+  for (const accepted of [
+    '',
+    'identity',
+    'gzip;q=0',
+    'deflate',
+    'zstd',
+    'x'.repeat(300),
+    `gzip, ${'a,'.repeat(200)}`,
+  ]) {
     const { headers, body } = await ask('/kept', { 'accept-encoding': accepted });
     assert.equal([headers['content-encoding'], body.toString()], [undefined, LARGE_TEXT], accepted);
   }
@@ -162,7 +172,10 @@ test('HEAD has the headers of GET, in each encoding', async () => {
 
 test('bytes that are no text are not compressed, and keep their type', async () => {
   const { headers, body } = await ask('/tile', { 'accept-encoding': 'gzip' });
-  assert.equal([headers['content-type'], headers['content-encoding'], headers.vary], [OCTETS['Content-Type'], undefined, undefined]);
+  assert.equal(
+    [headers['content-type'], headers['content-encoding'], headers.vary],
+    [OCTETS['Content-Type'], undefined, undefined],
+  );
   assert.is(body.byteLength, 5_000);
   assert.is((await ask('/tile', { 'if-none-match': String(headers.etag) })).status, 304);
   assert.is((await ask('/small', { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined);
@@ -194,7 +207,12 @@ test('a refusal, or trouble, is sent as it is', async () => {
 });
 
 test("only what anyone may read is public: the operator's answers hold API keys", () => {
-  const operator: OperatorRoute = { method: 'POST', path: '/accounts', access: 'free', answer: async () => ({ body: {} }) };
+  const operator: OperatorRoute = {
+    method: 'POST',
+    path: '/accounts',
+    access: 'free',
+    answer: async () => ({ body: {} }),
+  };
   assert.is(isPublic(operator), false);
   assert.is(isPublic(keyed('/x', { body: {} })), false);
   assert.is(isPublic(free('/x', { body: {} })), true);

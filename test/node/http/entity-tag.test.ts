@@ -27,13 +27,26 @@ test('a caller holds what one of its tags names, weak or strong, in an encoding 
 });
 
 test('anything else is not held', () => {
-  for (const text of ['', HASH, `"${HASH}`, `"${HASH}-zstd"`, `"${HASH} "`, '"*"', `'${HASH}'`, '"'.repeat(9_000), entityTag(bodyHash(utf8('x')), null)]) {
+  for (const text of [
+    '',
+    HASH,
+    `"${HASH}`,
+    `"${HASH}-zstd"`,
+    `"${HASH} "`,
+    '"*"',
+    `'${HASH}'`,
+    '"'.repeat(9_000),
+    entityTag(bodyHash(utf8('x')), null),
+  ]) {
     assert.is(heldTag(text, HASH, ENCODINGS), null, text);
   }
 });
 
 test('whatever stands in the header, what is held is a tag of this body that stands there', () => {
-  const part = fc.oneof(fc.string(), fc.constantFrom(...[null, ...ENCODINGS].map((encoding) => entityTag(HASH, encoding))));
+  const part = fc.oneof(
+    fc.string(),
+    fc.constantFrom(...[null, ...ENCODINGS].map((encoding) => entityTag(HASH, encoding))),
+  );
   fc.assert(
     fc.property(fc.array(part), (parts) => {
       const header = parts.join(', ');

@@ -62,7 +62,9 @@ function watch() {
     return range(options);
   };
   store.write = (operations) => {
-    if (operations.some(({ key }) => WATCHED.has(tableOf(key)))) trace.push(`write after ${sink.kept.length - before} mails`);
+    if (operations.some(({ key }) => WATCHED.has(tableOf(key)))) {
+      trace.push(`write after ${sink.kept.length - before} mails`);
+    }
     return write(operations);
   };
   return {

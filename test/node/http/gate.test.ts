@@ -35,7 +35,10 @@ const app = createApp({
       authenticate: async (apiKey) =>
         apiKey === KEY
           ? {
-              caller: { account: { id: 'acme', tier: 'developer' }, key: { id: 'key_1', scopes: SCOPES, sources: null } },
+              caller: {
+                account: { id: 'acme', tier: 'developer' },
+                key: { id: 'key_1', scopes: SCOPES, sources: null },
+              },
               addresses: new AddressList([HOME]),
             }
           : 'unknown',

@@ -133,7 +133,12 @@ test('what changes seldom is asked for once: who holds it is told that it is the
 });
 
 test('what is true for a moment is kept by no cache', async () => {
-  for (const path of ['/v1/health', '/v1/federation', '/v1/log/checkpoints', `/v1/verify/${await node.attest({ n: ++unique })}`]) {
+  for (const path of [
+    '/v1/health',
+    '/v1/federation',
+    '/v1/log/checkpoints',
+    `/v1/verify/${await node.attest({ n: ++unique })}`,
+  ]) {
     const { headers } = await node.get(path, { key: null });
     assert.equal([headers.get('cache-control'), headers.get('etag')], ['no-store', null], path);
   }

@@ -82,12 +82,21 @@ test('of a text that is a list the items are its own', () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 5 }), fc.constantFrom(undefined, 1, '\t'), (records, space) => {
       const { skeleton, items } = split(JSON.stringify(records, null, space), { member: null });
-      assert.equal(parseText(String(skeleton)), records.map(() => 0));
-      assert.equal(items.map((item) => parseText(String(item))), records.map((record) => parseText(JSON.stringify(record))));
+      assert.equal(
+        parseText(String(skeleton)),
+        records.map(() => 0),
+      );
+      assert.equal(
+        items.map((item) => parseText(String(item))),
+        records.map((record) => parseText(JSON.stringify(record))),
+      );
     }),
     { numRuns: 300 },
   );
-  const cut = (text: string) => [String(split(text, { member: null }).skeleton), split(text, { member: null }).items.length];
+  const cut = (text: string) => [
+    String(split(text, { member: null }).skeleton),
+    split(text, { member: null }).items.length,
+  ];
   assert.equal(cut('[1],[2]'), ['[0],[2]', 1]);
   assert.equal(cut('{"a":[1]}'), ['{"a":[1]}', 0]);
   assert.equal(cut('1,[2]'), ['1,[2]', 0]);

@@ -107,7 +107,12 @@ test('small items take room as if each were two kilobytes, until the body is dis
 
 test('where there is no room for a body, none of it is waited for', async () => {
   using _held = LONG_BODIES_UNDER_WORK.enter(BODY_BYTES.batches, { kind: 'account', id: 'other' });
-  const outgoing = request({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-type': LINES_TYPE, 'content-length': 100 } });
+  const outgoing = request({
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    headers: { 'content-type': LINES_TYPE, 'content-length': 100 },
+  });
   outgoing.on('error', () => {});
   outgoing.flushHeaders();
   const [incoming] = await arrived();

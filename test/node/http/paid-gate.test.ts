@@ -113,7 +113,10 @@ test('what was sold is answered before the body is parsed, and while nothing is 
   fixture.isClosed = true;
   fixture.fixture.chain.isReady = false;
   assert.equal((await fixture.buy('x')).body, first.body);
-  assert.is(told(await fixture.ask(NOTES, { body: '{"not json', headers: paid(NOTES) })), '409 payment-bound-elsewhere');
+  assert.is(
+    told(await fixture.ask(NOTES, { body: '{"not json', headers: paid(NOTES) })),
+    '409 payment-bound-elsewhere',
+  );
   assert.is(told(await fixture.buy('x', { nonce: 2 })), '503 list-unavailable');
   assert.is(fixture.worked.length, 1);
 });
@@ -342,7 +345,9 @@ test('who is refused is told what kind of work it was and whose allowance is use
 test('an address whose payments never hold is not listened to for a while', async () => {
   await using fixture = await PaidFixture.open();
   const headers = { 'payment-signature': '!!' };
-  for (let i = 0; i < ADDRESS_ALLOWANCE.refusedPaymentsPerMinute; i++) assert.is((await fixture.ask(NOTES, { headers })).status, 400);
+  for (let i = 0; i < ADDRESS_ALLOWANCE.refusedPaymentsPerMinute; i++) {
+    assert.is((await fixture.ask(NOTES, { headers })).status, 400);
+  }
   assert.is(told(await fixture.buy('x')), '429 rate-limited');
 });
 

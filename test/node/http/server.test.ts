@@ -28,14 +28,26 @@ async function agree(port: number, maxVersion: SecureVersion): Promise<string> {
 }
 
 test('with a certificate only TLS 1.3 is spoken', async () => {
-  await using server = await listen(greet, { host: '127.0.0.1', port: 0, tls, trustedProxies: NO_ADDRESSES }, () => BASE);
+  await using server = await listen(
+    greet,
+    { host: '127.0.0.1', port: 0, tls, trustedProxies: NO_ADDRESSES },
+    () => BASE,
+  );
   assert.is(await agree(server.port, 'TLSv1.3'), 'TLSv1.3');
   assert.match(await agree(server.port, 'TLSv1.2'), 'ALERT_PROTOCOL_VERSION');
 });
 
 test('a port that is taken is an error, not a silence', async () => {
-  await using server = await listen(greet, { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES }, () => BASE);
-  const second = listen(greet, { host: '127.0.0.1', port: server.port, tls: null, trustedProxies: NO_ADDRESSES }, () => BASE);
+  await using server = await listen(
+    greet,
+    { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES },
+    () => BASE,
+  );
+  const second = listen(
+    greet,
+    { host: '127.0.0.1', port: server.port, tls: null, trustedProxies: NO_ADDRESSES },
+    () => BASE,
+  );
   const error: unknown = await second.catch((thrown: unknown) => thrown);
   assert.is(error instanceof Error && 'code' in error && error.code, 'EADDRINUSE');
 });
@@ -43,7 +55,11 @@ test('a port that is taken is an error, not a silence', async () => {
 test('an idle connection does not hold up the end; an answer under way is finished', async () => {
   const asked = Promise.withResolvers<() => void>();
   const slow: RequestListener = (_request, response) => asked.resolve(() => response.end('done'));
-  const server = await listen(slow, { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES }, () => BASE);
+  const server = await listen(
+    slow,
+    { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES },
+    () => BASE,
+  );
   const agent = new Agent({ keepAlive: true });
   const request = httpRequest({ host: '127.0.0.1', port: server.port, agent }).end();
   const finish = await asked.promise;

@@ -59,7 +59,14 @@ const routes: readonly Route[] = [
       return { body: stream };
     },
   },
-  { method: 'GET', path: '/v1/health', access: 'free', limited: false, documentation, answer: async () => ({ body: HEALTH }) },
+  {
+    method: 'GET',
+    path: '/v1/health',
+    access: 'free',
+    limited: false,
+    documentation,
+    answer: async () => ({ body: HEALTH }),
+  },
 ];
 
 /** A node's face whose callers are accounts of the name of their key, from wherever they come. */
@@ -68,11 +75,21 @@ function serve(): Promise<ServedApp> {
   const gate = new ApiGate({
     accounts: {
       authenticate: async (key) => ({
-        caller: { account: { id: key.slice(0, 1), tier: 'unmetered' }, key: { id: 'key_1', scopes: SCOPES, sources: null } },
+        caller: {
+          account: { id: key.slice(0, 1), tier: 'unmetered' },
+          key: { id: 'key_1', scopes: SCOPES, sources: null },
+        },
         addresses: null,
       }),
     },
-    limits: { admit: async () => ({ headers: () => ({}), release: () => {}, reserve: async () => {}, [Symbol.dispose]: () => {} }) },
+    limits: {
+      admit: async () => ({
+        headers: () => ({}),
+        release: () => {},
+        reserve: async () => {},
+        [Symbol.dispose]: () => {},
+      }),
+    },
     addresses: new AddressLimits(),
     freeLimits: new FreeLimits(),
     auditLog: { note: () => {} },
@@ -155,11 +172,15 @@ test('a stream holds its place until it has been sent, or its reader is gone', a
 test('the health is told while an account holds all that it may', async () => {
   await using app = await serve();
   const share = BOUNDS.places / 2;
-  const sockets = await Promise.all([ATTACKER, HONEST].flatMap((key) => Array.from({ length: share }, () => slowBody(app, key))));
+  const sockets = await Promise.all(
+    [ATTACKER, HONEST].flatMap((key) => Array.from({ length: share }, () => slowBody(app, key))),
+  );
   await until('all places are held', () => begun === 2 * share);
   assert.is((await post(app, 'c'.repeat(32))).status, 503);
   for (let i = 0; i < 200; i++) {
-    const answer = await fetch(`${app.base}/v1/health`, { headers: { 'accept-encoding': 'br', 'x-api-key': ATTACKER } });
+    const answer = await fetch(`${app.base}/v1/health`, {
+      headers: { 'accept-encoding': 'br', 'x-api-key': ATTACKER },
+    });
     assert.equal([answer.status, answer.headers.get('content-encoding'), await answer.json()], [200, null, HEALTH]);
   }
   for (const socket of sockets) socket.destroy();

@@ -3,7 +3,13 @@ import * as assert from 'uvu/assert';
 import { Problem } from '../../../node/http/problem.ts';
 import { WorkBounds } from '../../../node/http/work-bounds.ts';
 import { type Holder, NO_HOLDER, OPERATOR } from '../../../node/limits/holder.ts';
-import { BODY_BYTES, CLASS_BOUNDS, COMPUTED_VERDICTS, type WorkClass, weightOf } from '../../../node/limits/route-weights.ts';
+import {
+  BODY_BYTES,
+  CLASS_BOUNDS,
+  COMPUTED_VERDICTS,
+  type WorkClass,
+  weightOf,
+} from '../../../node/limits/route-weights.ts';
 
 /** What memory all that is under way at the same time may take. In KiB. */
 const MOST_MEMORY_KIB = 1_280 << 10;
@@ -72,7 +78,8 @@ test('while all places of every class are held, the health is asked without end,
 });
 
 test('as much as is let in at once takes a bounded memory', () => {
-  const kib = (method: 'GET' | 'POST', path: string, access: 'free' | 'key' | 'paid') => weightOf({ method, path, access }).memoryKiB;
+  const kib = (method: 'GET' | 'POST', path: string, access: 'free' | 'key' | 'paid') =>
+    weightOf({ method, path, access }).memoryKiB;
   const heaviest: Record<Exclude<WorkClass, 'health' | 'verdict'>, number> = {
     bundle: kib('POST', '/v1/bundles/verify', 'free'),
     paid: kib('POST', '/v1/x402/tiered-attest-batch-xl', 'paid'),

@@ -1,6 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { codeOf, countingSigner, draftOf, type Fate, IntakeFixture, signer, temporaryDirectory } from './intake-fixture.ts';
+import {
+  codeOf,
+  countingSigner,
+  draftOf,
+  type Fate,
+  IntakeFixture,
+  signer,
+  temporaryDirectory,
+} from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -31,7 +39,9 @@ test('a draft that cannot be prepared is refused to its caller alone', async () 
       throw new RangeError('cannot be prepared');
     },
   });
-  const [first, refused, last] = await Promise.allSettled([draftOf('a'), bad, draftOf('c')].map((draft) => fixture.intake.submit(draft)));
+  const [first, refused, last] = await Promise.allSettled(
+    [draftOf('a'), bad, draftOf('c')].map((draft) => fixture.intake.submit(draft)),
+  );
   assert.equal([first?.status, refused?.status, last?.status], ['fulfilled', 'rejected', 'fulfilled']);
   assert.match(String(refused?.status === 'rejected' && refused.reason), /cannot be prepared/);
   const both = [first, last].map((each) => (each?.status === 'fulfilled' ? each.value.record.seq : null));

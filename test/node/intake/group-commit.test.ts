@@ -7,7 +7,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
 import { until } from '../../fixtures/until.ts';
-import { codeOf, countingSigner, draftOf, type Fate, IntakeFixture, signer, temporaryDirectory } from './intake-fixture.ts';
+import {
+  codeOf,
+  countingSigner,
+  draftOf,
+  type Fate,
+  IntakeFixture,
+  signer,
+  temporaryDirectory,
+} from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 test('many callers at once: order, counters and chains are gapless, and groups are shared', async () => {

@@ -8,7 +8,16 @@ import { readPayload } from '../../../node/payload/payload-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { codeOf, draftOf, type Fate, IntakeFixture, NODE, PAYLOAD_KEY, temporaryDirectory, cipher } from './intake-fixture.ts';
+import {
+  codeOf,
+  draftOf,
+  type Fate,
+  IntakeFixture,
+  NODE,
+  PAYLOAD_KEY,
+  temporaryDirectory,
+  cipher,
+} from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 const FALTERING = new URL('./faltering-worker.ts', import.meta.url);
@@ -34,7 +43,13 @@ type Given = { readonly [Name in 'compressPayload' | 'decision' | 'payload' | 's
 
 function textsOf({ salt, payload, decision, compressPayload }: Partial<Given>): DraftTexts {
   const id = newRecordId(NODE, START);
-  return { id, payload: payload ?? '', ...(salt && { salt }), ...(decision && { decision }), ...(compressPayload && { compressPayload }) };
+  return {
+    id,
+    payload: payload ?? '',
+    ...(salt && { salt }),
+    ...(decision && { decision }),
+    ...(compressPayload && { compressPayload }),
+  };
 }
 
 function plainOf({ id, salt, payload, decision, compressPayload }: DraftTexts): unknown {
@@ -104,7 +119,15 @@ test('records prepared in threads are those that are prepared in place, in the s
     const { intake, store } = fixture;
     const groups = Array.from({ length: 12 }, (_, i) => salted(1 + ((i * 37) % 120), `group ${i}`));
     const built = (await Promise.all(groups.map((group) => intake.submitAll(group)))).flat();
-    made.push(built.map(({ record: { claims, payloadHash, seq, sourceId, sourceSeq } }) => [claims, payloadHash, seq, sourceId, sourceSeq]));
+    made.push(
+      built.map(({ record: { claims, payloadHash, seq, sourceId, sourceSeq } }) => [
+        claims,
+        payloadHash,
+        seq,
+        sourceId,
+        sourceSeq,
+      ]),
+    );
     assert.is((await requireWholeStore(store)).length, built.length);
     for (const [i, { record }] of built.entries()) {
       const payload = await readPayload(store, cipher, record.id, record.seq);
@@ -146,7 +169,9 @@ test('what cannot be prepared is refused as in place, and keeps nobody else from
     await using directory = await temporaryDirectory();
     await using _threads = threads;
     await using fixture = await IntakeFixture.open(directory.path, { ...(threads && { threads }) });
-    outcomes.push(await Promise.all(drafts.map((draft) => fixture.intake.submit(draft).then(() => 'recorded', String))));
+    outcomes.push(
+      await Promise.all(drafts.map((draft) => fixture.intake.submit(draft).then(() => 'recorded', String))),
+    );
     assert.is((await requireWholeStore(fixture.store)).length, GROUP - 1);
   }
   assert.equal(outcomes[1], outcomes[0]);

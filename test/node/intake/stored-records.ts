@@ -66,5 +66,8 @@ async function requireRows(store: Store, record: AttestationRecord, leaf: Sha256
 async function requireNothingElse(store: Store, records: readonly AttestationRecord[]): Promise<void> {
   assert.is((await Array.fromAsync(recordIndex.under(store, []))).length, records.length);
   const rows = await Array.fromAsync(sourceIndex.under(store, []), ([, row]) => countOf(row));
-  assert.is(rows.reduce((sum, count) => sum + count, 0), records.length);
+  assert.is(
+    rows.reduce((sum, count) => sum + count, 0),
+    records.length,
+  );
 }

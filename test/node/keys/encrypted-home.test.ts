@@ -99,7 +99,9 @@ test('without its passphrase, or under another, the node does not start, and say
   const other = join(home, 'other');
   await writeFile(other, 'quite another passphrase');
   for (const keyPassphraseFile of [null, other, join(home, 'none')]) {
-    const error: unknown = await new TestNode({ ...plain.config, keyPassphraseFile }, UNREAD).start().catch((e: unknown) => e);
+    const error: unknown = await new TestNode({ ...plain.config, keyPassphraseFile }, UNREAD)
+      .start()
+      .catch((e: unknown) => e);
     assert.match(String(error), /KeyFileError|PassphraseError/);
     assert.not.match(String(error), /quite another|no log shows/);
   }

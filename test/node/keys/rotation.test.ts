@@ -248,7 +248,10 @@ test('records that wait while the key is replaced are sealed by the next alone, 
   });
   for (const node of [eu, us]) {
     for (const id of [waiting, later]) {
-      await until(`${node.config.id} to verify`, async () => (await node.get(`/v1/verify/${id}`)).body.verified === true);
+      await until(
+        `${node.config.id} to verify`,
+        async () => (await node.get(`/v1/verify/${id}`)).body.verified === true,
+      );
     }
   }
   const last = eu.context.intake.recorded;
@@ -278,11 +281,7 @@ test('a key that was revoked while its node was down is replaced before anything
   await eu.stop();
   const at = timestampOf(Date.now());
   const terms = { v: 2, type: 'revocation', node: EU, keyId: old, reason: 'compromised' } as const;
-  const signed = await signStatement(
-    revocationStatement,
-    { ...terms, compromisedSince: at, issuedAt: at },
-    identity,
-  );
+  const signed = await signStatement(revocationStatement, { ...terms, compromisedSince: at, issuedAt: at }, identity);
   await us.context.keys.learnRevocation(signed);
   await eu.start();
   await until('another key', () => eu.context.ownKeys.keyId !== old);

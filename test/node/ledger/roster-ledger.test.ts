@@ -26,7 +26,8 @@ test('a node pays with an account that the roster names as its own, or does not 
       () => open(id, operatorId),
       (error: unknown) =>
         error instanceof LedgerConfigError &&
-        error.message === `LEDGER_OPERATOR_ID ${operatorId ?? '0.0.1'} is no account of ${id}: the roster names ${named}`,
+        error.message ===
+          `LEDGER_OPERATOR_ID ${operatorId ?? '0.0.1'} is no account of ${id}: the roster names ${named}`,
     );
   }
 });

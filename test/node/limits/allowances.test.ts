@@ -27,13 +27,18 @@ function row(start: string): string {
 }
 
 function says(text: string, ...numbers: readonly number[]): void {
-  for (const number of numbers) assert.ok(text.includes(number.toLocaleString('en-US')), `${number} is not in: ${text}`);
+  for (const number of numbers) {
+    assert.ok(text.includes(number.toLocaleString('en-US')), `${number} is not in: ${text}`);
+  }
 }
 
 test('the limits of SPEC §8 are exact', () => {
   const { developer, standard, professional, enterprise } = TIER_LIMITS;
   assert.equal(
-    [developer, standard, professional, enterprise].map(({ requestsPerMinute, recordsPerDay }) => [requestsPerMinute, recordsPerDay]),
+    [developer, standard, professional, enterprise].map(({ requestsPerMinute, recordsPerDay }) => [
+      requestsPerMinute,
+      recordsPerDay,
+    ]),
     [
       [60, 1_000],
       [600, 100_000],
@@ -62,14 +67,38 @@ test('the operator’s page says the bounds of every class', () => {
 });
 
 test('the operator’s page says every allowance', () => {
-  const { freeRequestsPerMinute, pricesPerMinute, refusedPaymentsPerMinute, signUpsPerHour, signUpsPerDay } = ADDRESS_ALLOWANCE;
+  const { freeRequestsPerMinute, pricesPerMinute, refusedPaymentsPerMinute, signUpsPerHour, signUpsPerDay } =
+    ADDRESS_ALLOWANCE;
   const permanentKiB = ADDRESS_PERMANENT_BYTES_PER_DAY >> 10;
-  says(row('an address'), freeRequestsPerMinute, pricesPerMinute, refusedPaymentsPerMinute, signUpsPerHour, signUpsPerDay, permanentKiB);
+  says(
+    row('an address'),
+    freeRequestsPerMinute,
+    pricesPerMinute,
+    refusedPaymentsPerMinute,
+    signUpsPerHour,
+    signUpsPerDay,
+    permanentKiB,
+  );
   for (const { requestsPerMinute, recordsPerDay } of Object.values(TIER_LIMITS)) {
     says(row('an account'), ...[requestsPerMinute, recordsPerDay].filter((limit) => limit !== null));
   }
-  const { paidCallsPerMinute, unpaidCallsPerMinute, unpaidCallBytes, callsUnderWay, preparedBytes, newcomerPreparedBytes } = WALLET_ALLOWANCE;
-  says(row('a wallet'), paidCallsPerMinute, unpaidCallsPerMinute, unpaidCallBytes >> 10, callsUnderWay, preparedBytes / MIB, newcomerPreparedBytes / MIB);
+  const {
+    paidCallsPerMinute,
+    unpaidCallsPerMinute,
+    unpaidCallBytes,
+    callsUnderWay,
+    preparedBytes,
+    newcomerPreparedBytes,
+  } = WALLET_ALLOWANCE;
+  says(
+    row('a wallet'),
+    paidCallsPerMinute,
+    unpaidCallsPerMinute,
+    unpaidCallBytes >> 10,
+    callsUnderWay,
+    preparedBytes / MIB,
+    newcomerPreparedBytes / MIB,
+  );
   const { perHour, perDay, mailsPerRecipientAndDay } = SIGN_UP_ALLOWANCE;
   says(row('all who sign up'), perHour, perDay, mailsPerRecipientAndDay);
   const { processorMsPerMinute, requestsPerSecond, requestsUnderWay, pagesUnderWay, streams } = MEMBER_ALLOWANCE;

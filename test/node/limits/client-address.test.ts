@@ -47,7 +47,19 @@ test('a caller on a proxy of ours is that address', () => {
 });
 
 test('where an entry is no address, the proxy that wrote it stands for the caller', () => {
-  for (const malformed of [',', ' ', 'unknown', '_hidden', '999.1.1.1', '010.1.1.1', '[::1', '1.1.1.1:', '1.1.1.1:123456', '::ffff:999.1.1.1', 'a'.repeat(5000)]) {
+  for (const malformed of [
+    ',',
+    ' ',
+    'unknown',
+    '_hidden',
+    '999.1.1.1',
+    '010.1.1.1',
+    '[::1',
+    '1.1.1.1:',
+    '1.1.1.1:123456',
+    '::ffff:999.1.1.1',
+    'a'.repeat(5000),
+  ]) {
     assert.is(behindProxy(malformed), PROXY, malformed);
     assert.is(behindProxy(`203.0.113.7, ${malformed}`), PROXY, malformed);
     assert.is(behindProxy(`203.0.113.7, ${malformed}, 10.0.0.3`), '10.0.0.3', malformed);
@@ -75,8 +87,17 @@ test('whatever a caller writes, what our proxies wrote after it decides', () => 
     ipv6.map((address) => address.replace(/^[^:]*/, 'fd12')),
   );
   const isOurs = (address: string) => /^(10\.|fd[0-9a-f]{2}:|192\.0\.2\.53$)/.test(plainAddress(address));
-  const stranger = fc.oneof(ipv4, ipv6, ipv4.map((address) => `::ffff:${address}`)).filter((address) => !isOurs(address));
-  const header = fc.oneof(fc.string(), fc.array(fc.oneof(ipv4, ipv6, ours, fc.string())).map((all) => all.join(',')));
+  const stranger = fc
+    .oneof(
+      ipv4,
+      ipv6,
+      ipv4.map((address) => `::ffff:${address}`),
+    )
+    .filter((address) => !isOurs(address));
+  const header = fc.oneof(
+    fc.string(),
+    fc.array(fc.oneof(ipv4, ipv6, ours, fc.string())).map((all) => all.join(',')),
+  );
   fc.assert(
     fc.property(stranger, header, fc.array(ours, { maxLength: 8 }), ours, (caller, written, between, peer) => {
       const forwardedFor = [written, caller, ...between].join(', ');

@@ -13,7 +13,10 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const MIDNIGHT = Date.UTC(2026, 10, 22);
 const HOUR_MS = 3_600_000;
 
-async function withFixture(options: UsageFixtureOptions, use: (fixture: UsageFixture, directory: string) => Promise<void>) {
+async function withFixture(
+  options: UsageFixtureOptions,
+  use: (fixture: UsageFixture, directory: string) => Promise<void>,
+) {
   await using directory = await temporaryDirectory();
   await using fixture = await UsageFixture.open(directory.path, options);
   await use(fixture, directory.path);

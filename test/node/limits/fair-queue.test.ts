@@ -41,10 +41,16 @@ test('everything that is pushed is taken once, the items of one holder in their 
       for (let item = queue.shift(); item !== undefined; item = queue.shift()) out.push(item);
       assert.is(queue.size, 0);
       assert.is(queue.holders, 0);
-      assert.equal(out.map(({ n }) => n).sort((a, b) => a - b), [...steps.keys()]);
+      assert.equal(
+        out.map(({ n }) => n).sort((a, b) => a - b),
+        [...steps.keys()],
+      );
       for (const holder of new Set(out.map((item) => item.holder))) {
         const own = out.filter((item) => item.holder === holder).map(({ n }) => n);
-        assert.equal(own, own.toSorted((a, b) => a - b));
+        assert.equal(
+          own,
+          own.toSorted((a, b) => a - b),
+        );
       }
     }),
   );

@@ -60,7 +60,9 @@ test('what is told is not told again, and nothing is told where nobody was refus
 test('refusals of ever new addresses are counted, and take a bounded memory', () => {
   let counted = 0;
   using refusals = new Refusals({ count: () => void counted++, log });
-  for (let i = 0; i < 20_000; i++) refusals.note({ class: 'read', holder: { kind: 'address', id: `2001:db8:${i}::/64` }, reason: 'rate-limited' });
+  for (let i = 0; i < 20_000; i++) {
+    refusals.note({ class: 'read', holder: { kind: 'address', id: `2001:db8:${i}::/64` }, reason: 'rate-limited' });
+  }
   assert.is(counted, 20_000);
   assert.ok(refusals.apart <= 4_096);
   refusals.tell();

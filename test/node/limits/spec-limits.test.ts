@@ -6,7 +6,13 @@ import { MAX_BODY_BYTES } from '../../../node/http/body.ts';
 import { FreeLimits } from '../../../node/limits/free-limits.ts';
 import { RateLimits } from '../../../node/limits/rate-limits.ts';
 import { RequestLimits } from '../../../node/limits/request-limits.ts';
-import { ENTRY_BYTES, LARGEST_RECORD_BYTES, LARGEST_VERSION_BYTES, requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
+import {
+  ENTRY_BYTES,
+  LARGEST_RECORD_BYTES,
+  LARGEST_VERSION_BYTES,
+  requestsOf,
+  weightOf,
+} from '../../../node/limits/route-weights.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { draftOf, temporaryDirectory } from '../intake/intake-fixture.ts';
@@ -65,22 +71,26 @@ test('within SPEC §8 no account is answered 429, of whatever tier, whatever it 
     pauseMs: fc.constantFrom(0, 1, 900, 30_000, 59_999, 60_000),
   });
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...TIERS), fc.array(burst, { minLength: 1, maxLength: 12 }), async (tier, bursts) => {
-      const account = { id: `account ${accounts++}`, tier };
-      const spec = new SpecLimits(tier);
-      let now = 0;
-      const free = new FreeLimits(() => now);
-      const keyed = new RequestLimits(new RateLimits(() => now), fixture.usage);
-      for (const { route, count, pauseMs } of bursts) {
-        now += pauseMs;
-        const endpoint = `${route.method} ${route.path}`;
-        for (let i = 0; i < count; i++) {
-          if (!spec.isWithin(endpoint, route.records, now)) continue;
-          if (route.access === 'free') free.admit(account, requestsOf(weightOf(route)));
-          else await keyed.admit(account, endpoint, route.records);
+    fc.asyncProperty(
+      fc.constantFrom(...TIERS),
+      fc.array(burst, { minLength: 1, maxLength: 12 }),
+      async (tier, bursts) => {
+        const account = { id: `account ${accounts++}`, tier };
+        const spec = new SpecLimits(tier);
+        let now = 0;
+        const free = new FreeLimits(() => now);
+        const keyed = new RequestLimits(new RateLimits(() => now), fixture.usage);
+        for (const { route, count, pauseMs } of bursts) {
+          now += pauseMs;
+          const endpoint = `${route.method} ${route.path}`;
+          for (let i = 0; i < count; i++) {
+            if (!spec.isWithin(endpoint, route.records, now)) continue;
+            if (route.access === 'free') free.admit(account, requestsOf(weightOf(route)));
+            else await keyed.admit(account, endpoint, route.records);
+          }
         }
-      }
-    }),
+      },
+    ),
     { numRuns: 60 },
   );
 });
@@ -100,7 +110,10 @@ test('a day of records as large as they may be is within what an account may lea
   await fixture.intake.submit({ ...draftOf('s'.repeat(256)), payload });
   assert.ok(rows > payload.length, `${rows} bytes are not all that was written`);
   assert.ok(rows <= LARGEST_RECORD_BYTES, `${rows} bytes`);
-  assert.is(permanentBytesPerDay('developer'), 1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES + 1_460 * LARGEST_VERSION_BYTES);
+  assert.is(
+    permanentBytesPerDay('developer'),
+    1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES + 1_460 * LARGEST_VERSION_BYTES,
+  );
   assert.is(permanentBytesPerDay('enterprise'), null);
 });
 

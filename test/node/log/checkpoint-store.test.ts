@@ -76,7 +76,13 @@ test('one whose root is that of the own tree counts, and one that says no more i
   assert.is(await checkpointStore.learn(known(4, { vouched: { us: 1, ca: 1 } })), 'counted');
   assert.is(await checkpointStore.learn(known(9, { node: US })), 'counted');
   assert.equal(checkpointStore.newest(EU)?.checkpoint.vouched, { us: 1, ca: 1 });
-  assert.equal(checkpointStore.all().map(({ checkpoint }) => [checkpoint.node, checkpoint.size]), [['eu', 4], ['us', 9]]);
+  assert.equal(
+    checkpointStore.all().map(({ checkpoint }) => [checkpoint.node, checkpoint.size]),
+    [
+      ['eu', 4],
+      ['us', 9],
+    ],
+  );
   assert.is(checkpointStore.newest(nodeId('sg')), undefined);
 });
 
@@ -89,12 +95,21 @@ test('one beyond the own tree waits, counts in nothing, and is judged once the t
   assert.is(await checkpointStore.learn(known(7)), 'ahead');
   assert.is(await checkpointStore.learn(known(8, { node: US, ...FALSE })), 'ahead');
   assert.equal([checkpointStore.newest(EU)?.checkpoint.size, checkpointStore.newest(US)], [2, undefined]);
-  assert.equal(checkpointStore.signedBy(EU).map(({ size }) => size), [2, 7]);
+  assert.equal(
+    checkpointStore.signedBy(EU).map(({ size }) => size),
+    [2, 7],
+  );
   tree.size = 6;
   assert.equal(await checkpointStore.reconsider(), []);
   tree.size = 8;
-  const judged = (await checkpointStore.reconsider()).map(({ known: { checkpoint }, outcome }) => [checkpoint.node, outcome]);
-  assert.equal(judged, [['eu', 'counted'], ['us', 'false']]);
+  const judged = (await checkpointStore.reconsider()).map(({ known: { checkpoint }, outcome }) => [
+    checkpoint.node,
+    outcome,
+  ]);
+  assert.equal(judged, [
+    ['eu', 'counted'],
+    ['us', 'false'],
+  ]);
   assert.is(checkpointStore.newest(EU)?.checkpoint.size, 7);
   assert.equal(await checkpointStore.reconsider(), []);
 });
@@ -115,10 +130,16 @@ test('while one that was ahead is judged, its member is known to have signed it'
   tree.size = 4;
   const reconsidering = checkpointStore.reconsider();
   await begun;
-  assert.equal(checkpointStore.signedBy(EU).map(({ size }) => size), [4]);
+  assert.equal(
+    checkpointStore.signedBy(EU).map(({ size }) => size),
+    [4],
+  );
   going.resolve();
   await reconsidering;
-  assert.equal(checkpointStore.signedBy(EU).map(({ size }) => size), [4]);
+  assert.equal(
+    checkpointStore.signedBy(EU).map(({ size }) => size),
+    [4],
+  );
 });
 
 test('one that the own tree contradicts is evidence: kept, the first and that of the largest tree, and never counted', async () => {
@@ -142,7 +163,8 @@ test('a lie by one key hides no larger one by another, and what is kept of a lia
   const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId) };
   const tree = new GrowingTree(100);
   const checkpointStore = await CheckpointStore.open(home.store, tree, signatories);
-  const lie = (key: number, size: number) => checkpointStore.learn(known(size, { keyId: hashOf(`key ${key}`), ...FALSE }));
+  const lie = (key: number, size: number) =>
+    checkpointStore.learn(known(size, { keyId: hashOf(`key ${key}`), ...FALSE }));
   for (let key = 1; key <= 2 * FALSE_KEYS_OF_A_MEMBER; key++) {
     for (const more of [0, 5, 9]) await lie(key, 10 * key + more);
   }
@@ -155,7 +177,9 @@ test('a lie by one key hides no larger one by another, and what is kept of a lia
   assert.equal(sizesOf(checkpointStore.contradicted), [`eu ${10 * last}`, `eu ${10 * last + 9}`]);
   await lie(99, 5);
   const again = await CheckpointStore.open(await home.reopen(), tree, signatories);
-  for (const each of [checkpointStore, again]) assert.equal(sizesOf(each.contradicted), ['eu 5', `eu ${10 * last + 9}`]);
+  for (const each of [checkpointStore, again]) {
+    assert.equal(sizesOf(each.contradicted), ['eu 5', `eu ${10 * last + 9}`]);
+  }
   // Nothing is said of a member all of whose keys were stolen.
   for (const key of [last, 99]) stolen.add(hashOf(`key ${key}`));
   assert.equal(again.contradicted, []);
@@ -168,9 +192,15 @@ test('of a member the newest by each of its last two keys are kept, also after a
     assert.is(await checkpointStore.learn(known(at + 1, { keyId: hashOf(name) })), 'counted');
   }
   const kept = [hashOf('three'), hashOf('two')];
-  assert.equal(checkpointStore.of(EU).map(({ checkpoint }) => checkpoint.keyId), kept);
+  assert.equal(
+    checkpointStore.of(EU).map(({ checkpoint }) => checkpoint.keyId),
+    kept,
+  );
   const again = await CheckpointStore.open(await home.reopen(), new GrowingTree(10));
-  assert.equal(again.of(EU).map(({ checkpoint }) => checkpoint.keyId), kept);
+  assert.equal(
+    again.of(EU).map(({ checkpoint }) => checkpoint.keyId),
+    kept,
+  );
   assert.is(again.shown().length, 2);
 });
 
@@ -180,7 +210,8 @@ test('whoever stole keys that were revoked since takes no place from what their 
   const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId) };
   const tree = new GrowingTree(10);
   const checkpointStore = await CheckpointStore.open(home.store, tree, signatories);
-  const by = (key: string, size: number, change: Partial<Checkpoint> = {}) => known(size, { keyId: hashOf(key), ...change });
+  const by = (key: string, size: number, change: Partial<Checkpoint> = {}) =>
+    known(size, { keyId: hashOf(key), ...change });
   await checkpointStore.learn(by('b', 9));
   for (const key of ['a', 'b']) stolen.add(hashOf(key));
   assert.is(checkpointStore.newest(EU), undefined);
@@ -201,7 +232,12 @@ test('whoever stole keys that were revoked since takes no place from what their 
   await again.learn(by('c', 10, FALSE));
   await again.learn(by('b', 9, FALSE));
   const last = await CheckpointStore.open(await home.reopen(), tree, signatories);
-  for (const each of [again, last]) assert.equal(each.contradicted.map(({ checkpoint }) => checkpoint.keyId), [hashOf('c')]);
+  for (const each of [again, last]) {
+    assert.equal(
+      each.contradicted.map(({ checkpoint }) => checkpoint.keyId),
+      [hashOf('c')],
+    );
+  }
 });
 
 test('what a member signed far beyond the log by a key that was replaced since does not bind it for ever', async () => {
@@ -211,9 +247,15 @@ test('what a member signed far beyond the log by a key that was replaced since d
   const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(6), { rosters: () => [], stands });
   await checkpointStore.learn(known(5));
   assert.is(await checkpointStore.learn(known(200, FALSE)), 'ahead');
-  assert.equal(checkpointStore.signedBy(EU).map(({ size }) => size), [5, 200]);
+  assert.equal(
+    checkpointStore.signedBy(EU).map(({ size }) => size),
+    [5, 200],
+  );
   rotatedAt.index = 5;
-  assert.equal(checkpointStore.signedBy(EU).map(({ size }) => size), [5]);
+  assert.equal(
+    checkpointStore.signedBy(EU).map(({ size }) => size),
+    [5],
+  );
   assert.is(checkpointStore.signedTextsOf(EU).length, 2);
 });
 
@@ -228,7 +270,13 @@ test('for a roster that was replaced one checkpoint of each of its members that 
   const byKey = (key: string, size: number, node = EU) => known(size, { node, keyId: hashOf(key) });
   await checkpointStore.learn(byKey('a', 4));
   assert.equal(sizesOf(checkpointStore.kept()), ['eu 4']);
-  for (const [key, size] of [['a', 5], ['b', 6], ['c', 7]] as const) await checkpointStore.learn(byKey(key, size));
+  for (const [key, size] of [
+    ['a', 5],
+    ['b', 6],
+    ['c', 7],
+  ] as const) {
+    await checkpointStore.learn(byKey(key, size));
+  }
   assert.equal(sizesOf(checkpointStore.kept()), ['eu 7', 'eu 6', 'eu 5']);
   // Who is shown the newest needs no other.
   assert.is(checkpointStore.shown().length, 2);
@@ -250,7 +298,10 @@ test('for a roster that was replaced one checkpoint of each of its members that 
 test('what is kept of a member serves for a roster as soon as that is replaced', async () => {
   await using home = await LogStore.open();
   let rosters = [rosterOf(1, [EU], null, null)];
-  const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(20), { rosters: () => rosters, stands: () => true });
+  const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(20), {
+    rosters: () => rosters,
+    stands: () => true,
+  });
   await checkpointStore.learn(known(9));
   rosters = [rosterOf(1, [EU], null, 8), rosterOf(2, [EU], 8, null)];
   await checkpointStore.reconsider();

@@ -78,11 +78,30 @@ async function openFixture(gate = openGate) {
   );
   const sign = async (node: NodeId, size: number, change: Partial<Checkpoint> = {}, by = member(node).key.signer) => {
     const root = hashOf(`root ${size}`);
-    const said: Checkpoint = { v: 1, type: 'checkpoint', federation, node, keyId: by.keyId, size, root, vouched: {}, ...change };
+    const said: Checkpoint = {
+      v: 1,
+      type: 'checkpoint',
+      federation,
+      node,
+      keyId: by.keyId,
+      size,
+      root,
+      vouched: {},
+      ...change,
+    };
     const { statement, signature } = await signStatement(checkpointStatement, said, by);
     return { text: statement, signature };
   };
-  return { tree, checkpointStore, sent, vouched, removal, checkpoints, sign, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    tree,
+    checkpointStore,
+    sent,
+    vouched,
+    removal,
+    checkpoints,
+    sign,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
 test('nothing is signed before the start, and nothing of an empty log', async () => {
@@ -93,7 +112,10 @@ test('nothing is signed before the start, and nothing of an empty log', async ()
   assert.equal(fixture.sent, []);
   fixture.checkpoints.start();
   await until('the first', () => fixture.sent.length === 1);
-  assert.equal(fixture.sent.map(({ checkpoint: { node, size } }) => [node, size]), [['eu', 3]]);
+  assert.equal(
+    fixture.sent.map(({ checkpoint: { node, size } }) => [node, size]),
+    [['eu', 3]],
+  );
 });
 
 test('one is signed at once when the tree has grown, the next only when the interval is over; each is on the disk first', async () => {
@@ -108,8 +130,14 @@ test('one is signed at once when the tree has grown, the next only when the inte
     fixture.checkpoints.noteGrowth();
   }
   await until('the second', () => fixture.sent.length === 2);
-  assert.equal(fixture.sent.map(({ checkpoint }) => checkpoint.size), [1, 4]);
-  assert.equal(fixture.sent.map(({ isHeld }) => isHeld), [true, true]);
+  assert.equal(
+    fixture.sent.map(({ checkpoint }) => checkpoint.size),
+    [1, 4],
+  );
+  assert.equal(
+    fixture.sent.map(({ isHeld }) => isHeld),
+    [true, true],
+  );
   const [first = 0, second = 0] = fixture.sent.map(({ at }) => at);
   assert.ok(second - first >= INTERVAL_MS - TIMER_MS, `${second - first} ms after it`);
   assert.ok(first - began < second - first, 'the first waited for no interval');
@@ -145,7 +173,10 @@ test('a member that is removed signs one checkpoint that covers its removal, and
   checkpoints.noteGrowth();
   await until('the turn after it', () => removal.asked > asked);
   await checkpoints[Symbol.asyncDispose]();
-  assert.equal(sent.map(({ checkpoint }) => checkpoint.size), [3, 4]);
+  assert.equal(
+    sent.map(({ checkpoint }) => checkpoint.size),
+    [3, 4],
+  );
 });
 
 test('a store that is a copy signs nothing below what others say it has signed', async () => {
@@ -201,7 +232,10 @@ test('only what a certified key of its member signed, for this federation, is ta
   assert.is(await faultOf(await fixture.sign(US, 4, { federation: hashOf('another') })), 'malformed');
   assert.is(await faultOf({ ...right, text: `${right.text} ` }), 'malformed');
   assert.is(await faultOf(await fixture.sign(US, 4, { root: hashOf('another tree') })), 'false');
-  assert.equal(fixture.checkpointStore.contradicted.map(({ checkpoint }) => checkpoint.node), ['us']);
+  assert.equal(
+    fixture.checkpointStore.contradicted.map(({ checkpoint }) => checkpoint.node),
+    ['us'],
+  );
   assert.is(await faultOf(right), 'counted');
 });
 

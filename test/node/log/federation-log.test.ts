@@ -49,13 +49,19 @@ test('pages of final messages become the decisions, tree and state that the topi
   for (let at = 0; at < topic.messages.length; at += 70) {
     decided.push(...(await log.take(topic.messages.slice(at, at + 70))).decided);
   }
-  assert.equal(decided.map(({ decision }) => decision), topic.decisions);
+  assert.equal(
+    decided.map(({ decision }) => decision),
+    topic.decisions,
+  );
   assert.equal(log.state, topic.state);
   assert.equal([log.size, log.root], [topic.decisions.length, rootOf(topic.decisions.length)]);
   for (const size of [1, 2, 255, 256, 257, log.size]) assert.is(await log.rootAt(size), rootOf(size));
   assert.equal(await log.decisionOf(nodeId('sg'), 1), topic.decisions.at(-2));
   assert.is(await log.decisionOf(nodeId('sg'), 2), undefined);
-  assert.equal(await log.entries(250, 10), topic.decisions.slice(250, 260).map((decision) => decisionText.write(decision)));
+  assert.equal(
+    await log.entries(250, 10),
+    topic.decisions.slice(250, 260).map((decision) => decisionText.write(decision)),
+  );
   assert.equal(await log.pathAt(7, 280), inclusionPath(nativeSuite, leaves.slice(0, 280), 7));
 });
 
@@ -71,10 +77,13 @@ test('a tile is there up to its width in the log and no further', async () => {
 });
 
 test('however the pages fall, and wherever the disk fails or the node stops, the log is the same', async () => {
-  const pages = fc.array(fc.record({ size: fc.integer({ min: 1, max: 120 }), fails: fc.boolean(), stops: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 12,
-  });
+  const pages = fc.array(
+    fc.record({ size: fc.integer({ min: 1, max: 120 }), fails: fc.boolean(), stops: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  );
   const property = fc.asyncProperty(pages, async (plan) => {
     let failing = false;
     await using home = await LogStore.open((commit) =>
@@ -88,7 +97,10 @@ test('however the pages fall, and wherever the disk fails or the node stops, the
       failing = fails;
       const taking = log.take(topic.messages.slice(from, from + size));
       if (fails) {
-        await taking.then(() => assert.unreachable('the write failed'), () => undefined);
+        await taking.then(
+          () => assert.unreachable('the write failed'),
+          () => undefined,
+        );
         assert.equal([log.state.sequence, log.root], [from, before]);
         failing = false;
       } else await taking;
@@ -159,17 +171,23 @@ test('a number before the last that is named again as it was decided is no rival
   told.pay(accountOf('us'), told.batch('us', 2));
   told.pay(accountOf('us'), told.batch('us', 2, 'another'));
   const { rivals } = await log.take(told.messages.slice(4));
-  assert.equal(rivals.map(({ batch, sequence }) => [batch, sequence]), [[2, 6]]);
+  assert.equal(
+    rivals.map(({ batch, sequence }) => [batch, sequence]),
+    [[2, 6]],
+  );
   assert.is(await log.rivalOf(nodeId('us'), 1), undefined);
 });
 
-test("the store of another federation, and one that misses a tile, is refused", async () => {
+test('the store of another federation, and one that misses a tile, is refused', async () => {
   await using home = await LogStore.open();
   const log = await openLog(home.store);
   await log.take(topic.messages);
   const other = rosterStatement.write(genesisOf(['us'], { members: [memberOf('us', { region: 'elsewhere' })] }));
   const refused = async (text: string) =>
-    FederationLog.open(home.store, text).then(() => 'opened', (error: unknown) => error instanceof LogDamagedError);
+    FederationLog.open(home.store, text).then(
+      () => 'opened',
+      (error: unknown) => error instanceof LogDamagedError,
+    );
   assert.is(await refused(other), true);
   assert.is(await refused(GENESIS), 'opened');
   await home.store.write([logTileTable.del(0, 1)]);

@@ -100,7 +100,8 @@ test('who asks is told how far the own sources agree, and shown every checkpoint
 
 test('who says which checkpoints it holds is shown the others alone', async () => {
   await using fixture = openFixture(() => []);
-  const shown = async (...held: string[]) => readLogAnswer(await fixture.served(logRequest(held.map(signedAs)))).checkpoints;
+  const shown = async (...held: string[]) =>
+    readLogAnswer(await fixture.served(logRequest(held.map(signedAs)))).checkpoints;
   assert.equal(await shown('one', 'three'), [signedAs('two')]);
   assert.equal(await shown('one', 'two'), []);
 });
@@ -113,16 +114,26 @@ test('a member is told which checkpoints are held here', async () => {
 });
 
 test('a question of another shape is refused and noted', async () => {
-  for (const request of [new Uint8Array(), utf8('{"held":["short"]}'), utf8('{}'), utf8(JSON.stringify({ held: Array(1_025).fill('A'.repeat(16)) }))]) {
+  for (const request of [
+    new Uint8Array(),
+    utf8('{"held":["short"]}'),
+    utf8('{}'),
+    utf8(JSON.stringify({ held: Array(1_025).fill('A'.repeat(16)) })),
+  ]) {
     await using fixture = openFixture(() => []);
     const error: unknown = await fixture.served(request).catch((reason: unknown) => reason);
     assert.ok(error instanceof PeerStatementError && error.fault === 'malformed');
-    assert.equal(fixture.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'malformed']]);
+    assert.equal(
+      fixture.faults.all().map(({ peer, fault }) => [peer, fault]),
+      [[US, 'malformed']],
+    );
   }
 });
 
 test('members that are connected are asked at the start, and every other one when it comes', async () => {
-  await using here = openFixture(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
+  await using here = openFixture(() =>
+    logFrames({ clock: NOW, told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }),
+  );
   here.exchange.start();
   await until('the answer', () => here.learned.length === 2);
   assert.equal([here.told, here.learned], [[['us', 7]], ['a', 'b']]);
@@ -139,7 +150,10 @@ test('a checkpoint that does not hold hides no other, and is noted', async () =>
   fixture.exchange.start();
   await until('the last', () => fixture.learned.includes('b'));
   assert.equal(fixture.learned, ['a', 'b']);
-  assert.equal(fixture.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'forged']]);
+  assert.equal(
+    fixture.faults.all().map(({ peer, fault }) => [peer, fault]),
+    [[US, 'forged']],
+  );
 });
 
 test('an answer of another shape is noted, and the member is asked again', async () => {
@@ -159,7 +173,10 @@ test('what the own sources agree on goes out once for all growth of a moment, an
   fixture.grow(9);
   fixture.exchange.tell();
   await fixture.exchange.publish(signedAs('mine'));
-  assert.equal(fixture.published.map(({ type }) => type), ['checkpoint']);
+  assert.equal(
+    fixture.published.map(({ type }) => type),
+    ['checkpoint'],
+  );
   await until('it is told', () => fixture.published.length === 2);
   assert.equal(fixture.published[1], { type: 'told', node: 'eu', at: NOW, point: pointAt(9) });
 });

@@ -19,7 +19,16 @@ function knownOf(name: string, size: number): KnownCheckpoint {
   const signature = 'c2ln';
   if (!isBase64url(signature)) throw new Error('base64url');
   const [federation, keyId, root] = [hashOf('genesis'), hashOf('key'), hashOf('root')];
-  const checkpoint = { v: 1, type: 'checkpoint', federation, node: nodeId(name), keyId, size, root, vouched: {} } as const;
+  const checkpoint = {
+    v: 1,
+    type: 'checkpoint',
+    federation,
+    node: nodeId(name),
+    keyId,
+    size,
+    root,
+    vouched: {},
+  } as const;
   return { checkpoint, signed: { text: 'text', signature } };
 }
 
@@ -88,7 +97,13 @@ test('a roster that the log waits for comes before all else that is waited for',
 test('each checkpoint says how far it is behind, and false ones say what they are', () => {
   const { checkpoints, falseCheckpoints, vouched, underived } = logState(sourcesWith(), VOUCHING);
   assert.equal([vouched, underived], [{ us: 3 }, VOUCHING.underived]);
-  assert.equal(checkpoints.map(({ node, size, behind }) => [node, size, behind]), [['us', 6, 0], ['eu', 4, 2]]);
+  assert.equal(
+    checkpoints.map(({ node, size, behind }) => [node, size, behind]),
+    [
+      ['us', 6, 0],
+      ['eu', 4, 2],
+    ],
+  );
   assert.equal(falseCheckpoints, [{ node: 'sg', keyId: hashOf('key'), size: 2, root: hashOf('root') }]);
 });
 
@@ -96,7 +111,12 @@ test('while most members contradict the own tree, nobody is accused, and a membe
   const two = { all: () => [], contradicted: [knownOf('sg', 2), knownOf('sg', 5)] };
   const registry = new Registry();
   let sources = sourcesWith({ checkpointStore: two });
-  watchLog(registry, { log: () => logState(sources, VOUCHING), topic: () => topicState(sources), contradicted: () => false, removal: () => null });
+  watchLog(registry, {
+    log: () => logState(sources, VOUCHING),
+    topic: () => topicState(sources),
+    contradicted: () => false,
+    removal: () => null,
+  });
   assert.equal(logHealth(sources).falseCheckpoints, ['sg']);
   assert.is(logState(sources, VOUCHING).falseCheckpoints.length, 2);
   assert.match(await registry.metrics(), 'meridian_false_checkpoints 1');
@@ -108,7 +128,11 @@ test('while most members contradict the own tree, nobody is accused, and a membe
 test('a decided batch that is not held says since when, who was asked in vain and who was not: it closes no chain', () => {
   const [eu, jp, sg, us] = ['eu', 'jp', 'sg', 'us'].map(nodeId);
   assert.ok(eu && jp && sg && us);
-  const told = new Map([[jp, 6], [sg, 0], [us, 7]]);
+  const told = new Map([
+    [jp, 6],
+    [sg, 0],
+    [us, 7],
+  ]);
   const { lacking, closed } = logState(sourcesWith(), VOUCHING, { others: [eu, jp, sg, us], toldHeads: () => told });
   const since = timestampOf(Date.UTC(2026, 5, 1));
   assert.equal(lacking, [{ node: 'jp', batch: 7, since, without: ['jp', 'sg'], unasked: ['eu'] }]);
@@ -121,7 +145,13 @@ test('answers are of the shape that is documented, and tell no address that a mi
   const topic = topicState(sourcesWith());
   assert.ok(Compile(TopicStateShape).Check(topic));
   assert.not.match(JSON.stringify(topic), 'secret.internal');
-  assert.equal(topic.mirrors.map(({ host, answers }) => [host, answers]), [['mirror.example', true], ['liar.example', false]]);
+  assert.equal(
+    topic.mirrors.map(({ host, answers }) => [host, answers]),
+    [
+      ['mirror.example', true],
+      ['liar.example', false],
+    ],
+  );
   assert.equal(topic.told, { us: null, sg: 9 });
 });
 
@@ -130,7 +160,12 @@ test('metrics name who contradicts, and forget it once it does no more', async (
   let reading = READING;
   const sources = sourcesWith({ readingState: () => reading });
   const log = () => logState(sources, VOUCHING);
-  watchLog(registry, { log, topic: () => topicState(sources), contradicted: () => true, removal: () => ({ index: 3, isReleased: true }) });
+  watchLog(registry, {
+    log,
+    topic: () => topicState(sources),
+    contradicted: () => true,
+    removal: () => ({ index: 3, isReleased: true }),
+  });
   const before = await registry.metrics();
   for (const line of [
     'meridian_log_decisions 6',

@@ -62,7 +62,10 @@ test('a machine that was suspended asks again: its monotonic clock stood still',
 test('half of the way is taken off, a long way says nothing, and an old reading nothing any more', () => {
   const { clocks, pass, tell } = openFixture();
   tell(US, 10 * MINUTE, 4_000);
-  assert.equal(clocks.differences().map(({ difference }) => difference), [10 * MINUTE]);
+  assert.equal(
+    clocks.differences().map(({ difference }) => difference),
+    [10 * MINUTE],
+  );
   tell(CA, 10 * MINUTE, 31_000);
   assert.is(clocks.differences().length, 1);
   pass(11 * MINUTE);

@@ -16,7 +16,11 @@ const removedAt = log.size - 1;
 
 test('a node ceased to be a member where the last roster that names it was replaced', async () => {
   const rosters = (count: number): LogRoster[] =>
-    log.rosters.slice(0, count).map(({ roster, index }, i) => ({ roster, from: index, until: log.rosters.slice(0, count)[i + 1]?.index ?? null }));
+    log.rosters.slice(0, count).map(({ roster, index }, i) => ({
+      roster,
+      from: index,
+      until: log.rosters.slice(0, count)[i + 1]?.index ?? null,
+    }));
   assert.is(removalOf(rosters(1), ZA), null);
   assert.is(removalOf(rosters(2), ZA), removedAt);
   assert.is(removalOf(rosters(2), EU), null);
@@ -43,7 +47,16 @@ function released(checkpoints: readonly KnownCheckpoint[], change: Partial<Relea
     all: () => checkpoints,
     newest: (node: string) => checkpoints.find(({ checkpoint }) => checkpoint.node === node),
   };
-  return isReleased({ self: ZA, removedAt, checkpointStore, roster: log.roster().roster, sealed: 1, decided: 1, unsealed: 0, ...change });
+  return isReleased({
+    self: ZA,
+    removedAt,
+    checkpointStore,
+    roster: log.roster().roster,
+    sealed: 1,
+    decided: 1,
+    unsealed: 0,
+    ...change,
+  });
 }
 
 async function read(node: string): Promise<KnownCheckpoint> {

@@ -56,12 +56,18 @@ test('a node that was fooled about the ledger halts, one command mends it, and i
   assert.is.not(eu.context.ownKeys.keyId, keyId);
   assert.is(eu.context.keys.directory.revocation(EU, keyId)?.revocation.reason, 'rotated');
   await until('the one log', () => {
-    return eu.context.federationLog.size >= us.context.federationLog.size && eu.context.follower.contradictedBy.length === 0;
+    return (
+      eu.context.federationLog.size >= us.context.federationLog.size && eu.context.follower.contradictedBy.length === 0
+    );
   });
   assert.is(await eu.context.federationLog.rootAt(2), await us.context.federationLog.rootAt(2));
   await confirmed(eu);
   await confirmed(us);
-  await until('the record of before', async () => (await eu.get(`/v1/verify/${before}`)).body.verified === true, PATIENCE_MS);
+  await until(
+    'the record of before',
+    async () => (await eu.get(`/v1/verify/${before}`)).body.verified === true,
+    PATIENCE_MS,
+  );
   await until('us to count what eu signs by its new key', () => {
     return us.context.checkpointStore.newest(EU)?.checkpoint.keyId === eu.context.ownKeys.keyId;
   });
@@ -83,7 +89,11 @@ test('a node that was fooled about its own batch does not take its chain for clo
   await eu.start();
   assert.is(eu.context.federation.halted, null);
   await confirmed(eu);
-  await until('the record of before', async () => (await eu.get(`/v1/verify/${before}`)).body.verified === true, PATIENCE_MS);
+  await until(
+    'the record of before',
+    async () => (await eu.get(`/v1/verify/${before}`)).body.verified === true,
+    PATIENCE_MS,
+  );
 });
 
 test('dropping goes on where a crash left it, keeps the own chain, and happens once', async () => {
@@ -108,7 +118,9 @@ test('dropping goes on where a crash left it, keeps the own chain, and happens o
       assert.equal(isOf(table), [], table);
     }
     assert.equal(isOf('chain-state'), ['chain-state/eu']);
-    assert.ok(isOf('chain-source').length > 0 && isOf('chain-source').every((key) => key.startsWith('chain-source/eu/')));
+    assert.ok(
+      isOf('chain-source').length > 0 && isOf('chain-source').every((key) => key.startsWith('chain-source/eu/')),
+    );
     assert.ok(isOf('log-roster').length > 0);
     const genesis = parseRosterFile(await readFile(eu.config.rosterFile, 'utf8')).genesis.statement;
     await FederationLog.open(store, genesis);
@@ -119,7 +131,10 @@ test('dropping goes on where a crash left it, keeps the own chain, and happens o
 });
 
 async function assertRejects(work: Promise<unknown>): Promise<void> {
-  const outcome = await work.then(() => 'resolved', () => 'rejected');
+  const outcome = await work.then(
+    () => 'resolved',
+    () => 'rejected',
+  );
   assert.is(outcome, 'rejected');
 }
 
@@ -141,7 +156,8 @@ async function fool(node: TestNode, at = 1): Promise<void> {
   const messages = Array.from({ length: end }, (_, i): TopicMessage => {
     const decision = decisions.find(({ sequence }) => Number(sequence) === i + 1);
     const lie = (text: string) => text.replace(/"envelope":"sha256:..../, '"envelope":"sha256:0000');
-    const message = decision === undefined ? 'nothing' : decision.index === at ? lie(decision.message) : decision.message;
+    const message =
+      decision === undefined ? 'nothing' : decision.index === at ? lie(decision.message) : decision.message;
     const { consensusTimestamp = consensusOf(0), payer = entityId('0.0.9') } = decision ?? {};
     return { sequence: i + 1, consensusTimestamp, payer, message: utf8(message), runningHash };
   });

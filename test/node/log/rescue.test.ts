@@ -8,7 +8,13 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { DecisionState, NodeState } from '../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
-import { fastFederation, MemberFixture, silent, temporaryHome, type TemporaryHome } from '../federation/member-fixture.ts';
+import {
+  fastFederation,
+  MemberFixture,
+  silent,
+  temporaryHome,
+  type TemporaryHome,
+} from '../federation/member-fixture.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 

@@ -50,7 +50,11 @@ function namesOf(topic: Topic, held: readonly KnownRevocation[], named = 0): Kno
 }
 
 /** These members name it. */
-function say(topic: Topic, names: readonly string[], { revocation: { keyId }, hash: statement }: KnownRevocation): void {
+function say(
+  topic: Topic,
+  names: readonly string[],
+  { revocation: { keyId }, hash: statement }: KnownRevocation,
+): void {
   topic.say(names, { ...topic.revocation('eu'), keyId, statement });
 }
 
@@ -83,7 +87,11 @@ test('of one key the one that reaches furthest back is named, and another only w
   assert.equal(namesOf(topic, [never, late, early]), [early]);
   say(topic, ['us', 'ca'], late);
   assert.equal(namesOf(topic, [never, late]), [], 'a rotation says nothing more');
-  assert.equal(namesOf(topic, [never, revoking('sealing', DAY - 1000, DAY + 1), late]), [], 'nor does one that reaches as far');
+  assert.equal(
+    namesOf(topic, [never, revoking('sealing', DAY - 1000, DAY + 1), late]),
+    [],
+    'nor does one that reaches as far',
+  );
   assert.equal(namesOf(topic, [never, late, early]), [early]);
   say(topic, ['us'], early);
   assert.equal(namesOf(topic, [never, late, early]), [], 'it is named, and waits for others');
@@ -109,12 +117,19 @@ test('members that learned of revocations in another order name the same', () =>
   const topic = new Topic(genesisOf(['us', 'eu', 'ca']));
   const held = [
     ...junk.slice(0, 12),
-    ...['sealing', 'sealing before', 'witnessing'].flatMap((key) => [revoking(key), revoking(key, DAY), revoking(key, DAY + 1)]),
+    ...['sealing', 'sealing before', 'witnessing'].flatMap((key) => [
+      revoking(key),
+      revoking(key, DAY),
+      revoking(key, DAY + 1),
+    ]),
   ];
   const expected = namesOf(topic, held).map(({ hash }) => hash);
   fc.assert(
     fc.property(fc.shuffledSubarray(held, { minLength: held.length }), (shuffled) => {
-      assert.equal(namesOf(topic, shuffled).map(({ hash }) => hash), expected);
+      assert.equal(
+        namesOf(topic, shuffled).map(({ hash }) => hash),
+        expected,
+      );
     }),
   );
 });

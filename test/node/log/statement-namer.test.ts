@@ -139,7 +139,10 @@ test('a revocation whose name fell with a roster that came into force is named a
   await keys.learnCertificate(certificate);
   await keys.learnRevocation(revocation);
   const isDecided = () => us.context.federationLog.state.revoked.eu?.[signer.keyId] !== undefined;
-  await until('eu to have named it', () => isDecided() || eu.context.federationLog.state.open.eu?.revocations.length === 1);
+  await until(
+    'eu to have named it',
+    () => isDecided() || eu.context.federationLog.state.open.eu?.revocations.length === 1,
+  );
   const text = nextRoster(eu, { name: 'second' });
   for (const node of nodes) await vote(node, text);
   await inForce(nodes, text);

@@ -26,13 +26,21 @@ test('messages that come again once the text of a roster is here are read on fro
     },
   });
   for (let attempt = 0; attempt < 2; attempt++) {
-    await takeFinal(log, topic.messages, options(() => undefined)).then(
+    await takeFinal(
+      log,
+      topic.messages,
+      options(() => undefined),
+    ).then(
       () => assert.unreachable('read past a roster that is not here'),
       (error: unknown) => assert.instance(error, RosterLackingError),
     );
     assert.equal([log.state.sequence, decided], [3, 1]);
   }
-  await takeFinal(log, topic.messages, options((hash) => topic.texts.get(hash)));
+  await takeFinal(
+    log,
+    topic.messages,
+    options((hash) => topic.texts.get(hash)),
+  );
   assert.equal(log.state, topic.state);
   assert.is(decided, topic.decisions.length);
 });

@@ -64,7 +64,11 @@ test('the batch of a node that dies before it named it is named by the others; i
   assert.not(payers.some((payer) => payer === eu.config.ledger.operatorId));
   await verified(id, [us, ca]);
   await eu.start();
-  await until('its outbox row is closed', async () => (await eu.context.anchoring.status(1))?.status === 'confirmed', PATIENCE_MS);
+  await until(
+    'its outbox row is closed',
+    async () => (await eu.context.anchoring.status(1))?.status === 'confirmed',
+    PATIENCE_MS,
+  );
   const next = await eu.attest({ i: 2 });
   await eu.seal();
   await verified(next, [eu, us, ca]);

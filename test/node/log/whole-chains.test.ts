@@ -150,7 +150,9 @@ test('whatever a clock does, a record is vouched for in the end or refused with 
   await send(0);
   assert.equal([accepted.length, new Set(refused)], [15, new Set(['clock-off'])]);
   await eu.seal();
-  const last = Math.max(...(await Promise.all(accepted.map((id) => batchOf(eu, id)))).map((batch) => batch ?? Infinity));
+  const last = Math.max(
+    ...(await Promise.all(accepted.map((id) => batchOf(eu, id)))).map((batch) => batch ?? Infinity),
+  );
   await until(
     'all members vouch for all of it',
     () => ['eu', 'us', 'ca'].every((member) => (vouchedBy(eu, member).eu ?? 0) >= last),

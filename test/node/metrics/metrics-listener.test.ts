@@ -27,7 +27,11 @@ test('a scrape shows what was counted, as Prometheus reads it', async () => {
 });
 
 test('HEAD says how long the answer would be', async () => {
-  await using listener = await listenForMetrics({ expose: async () => ({ contentType: 'text/plain', text: 'é 1\n' }) }, LOOPBACK, silent);
+  await using listener = await listenForMetrics(
+    { expose: async () => ({ contentType: 'text/plain', text: 'é 1\n' }) },
+    LOOPBACK,
+    silent,
+  );
   const answer = await fetch(addressOf(listener), { method: 'HEAD' });
   assert.equal([answer.status, answer.headers.get('content-length'), await answer.text()], [200, '5', '']);
 });
@@ -50,7 +54,9 @@ test('scrapes at the same time share one rendering, and the next has its own', a
     return { contentType: 'text/plain', text };
   };
   await using listener = await listenForMetrics({ expose }, LOOPBACK, silent);
-  const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8').on('error', () => {});
+  const socket = connect(listener.port, '127.0.0.1')
+    .setEncoding('utf8')
+    .on('error', () => {});
   // Sent in one piece, all are read before the first is answered.
   socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
   await until('the scrapes to arrive', () => renderings > 0);

@@ -67,14 +67,19 @@ test('each step is run once, in order, on a store of the format before, and its 
   assert.is(await requireFormat(rows), 'earlier');
   for (let start = 0; start < 2; start++) await migrateStore(rows, { node: EU, log, steps: noted });
   assert.is(await requireFormat(rows), 'current');
-  assert.equal(ran, [['a', 'eu'], ['b', 'eu']]);
+  assert.equal(ran, [
+    ['a', 'eu'],
+    ['b', 'eu'],
+  ]);
   assert.equal(told, [
     { from: MIGRATED_FORMAT, to: STORE_FORMAT },
     { step: 'a', rows: ROWS },
     { step: 'b', rows: ROWS },
     { format: STORE_FORMAT },
   ]);
-  const expected = ['a', 'b'].flatMap((name) => Array.from({ length: ROWS }, (_, i) => [`${name}-new/${i}`, String(2 * i)]));
+  const expected = ['a', 'b'].flatMap((name) =>
+    Array.from({ length: ROWS }, (_, i) => [`${name}-new/${i}`, String(2 * i)]),
+  );
   assert.equal(rowsOf(rows), [...expected, [FORMAT_KEY, String(STORE_FORMAT)]]);
 });
 

@@ -125,7 +125,13 @@ test('fsck proves a store of the format before as it would be migrated, says so,
   const { report } = await fsck(earlier);
   assert.equal(
     actedOn(report).map(({ severity, key, detail }) => [severity, key, detail]),
-    [['warning', FORMAT_KEY, `the store is of format ${MIGRATED_FORMAT}: it was checked as the node migrates it when it starts`]],
+    [
+      [
+        'warning',
+        FORMAT_KEY,
+        `the store is of format ${MIGRATED_FORMAT}: it was checked as the node migrates it when it starts`,
+      ],
+    ],
   );
   assert.equal(report.counts, expected.counts);
   const rows = await memoryOf(earlier);

@@ -125,7 +125,10 @@ test('a row before that leads past the end of its source stays for fsck to find'
   const stray = formerRecordTable.put(['acme', sourceKey(end.sourceId), end.sourceSeq + 7], 5);
   await rows.write([stray]);
   await migrate(rows);
-  assert.equal((await rowsOf(rows, formerRecordTable)).map((row) => row.split(' ')[0]), [stray.key]);
+  assert.equal(
+    (await rowsOf(rows, formerRecordTable)).map((row) => row.split(' ')[0]),
+    [stray.key],
+  );
   const [first = '', row] = (await sourceIndex.last(rows, ['acme', sourceKey(end.sourceId)])) ?? [];
   assert.is(row && Number(first) + countOf(row) - 1, end.sourceSeq);
 });
@@ -136,7 +139,10 @@ test('a head before that tells of a record more than there is stays for fsck to 
   if (parts === undefined || end === undefined) throw new Error('no head');
   await rows.write([formerHeadTable.put(parts, { ...end, sourceSeq: end.sourceSeq + 1 })]);
   await migrate(rows);
-  assert.equal((await rowsOf(rows, formerHeadTable)).map((row) => row.split(' ')[0]), [formerHeadTable.key(...parts)]);
+  assert.equal(
+    (await rowsOf(rows, formerHeadTable)).map((row) => row.split(' ')[0]),
+    [formerHeadTable.key(...parts)],
+  );
 });
 
 test("rows that do not read stay for fsck to find, and so do all where the store is no node's", async () => {
@@ -157,14 +163,19 @@ test('a home of the format before is whole once it is migrated, and by fsck as i
     await store.write([...(await sourcesApart(store, EU)), formatTable.put(['store'], MIGRATED_FORMAT)]);
   }
   const { findings } = (await fsck(home)).report;
-  assert.equal(findings.map(({ severity, table }) => [severity, table]), [['warning', 'format']]);
+  assert.equal(
+    findings.map(({ severity, table }) => [severity, table]),
+    [['warning', 'format']],
+  );
 });
 
 test('the rows that are derived are those that intake writes for the same records in one group', async () => {
   await using scratch = await temporaryDirectory();
   await using fixture = await IntakeFixture.open(scratch.path);
   const built = await fixture.intake.submitAll(Array.from({ length: 300 }, (_, i) => draftOf(`s${i % 7}`, { i })));
-  const written = await Array.fromAsync(fixture.store.range({ gte: `${sourceIndex.name}/`, lt: `${sourceIndex.name}0` }));
+  const written = await Array.fromAsync(
+    fixture.store.range({ gte: `${sourceIndex.name}/`, lt: `${sourceIndex.name}0` }),
+  );
   const derived = sourceIndexOperations(built).map((row) => [row.key, row.type === 'put' ? row.value : null]);
   assert.equal(written.map(String).sort(), derived.map(String).sort());
 });

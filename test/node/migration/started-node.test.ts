@@ -37,12 +37,19 @@ test('a node of the release before is started: payloads are read, what was erase
   assert.ok((await filesHolding(directory, seed)).length > 0);
   await erase(later);
   assert.equal(await filesHolding(directory, seed), []);
-  assert.equal(await Promise.all([gone, later, ...kept].map(stateOf)), ['erased', 'erased', ...kept.map(() => 'available')]);
+  assert.equal(await Promise.all([gone, later, ...kept].map(stateOf)), [
+    'erased',
+    'erased',
+    ...kept.map(() => 'available'),
+  ]);
   const added = await node.attest({ n: 'after' });
   assert.is(await stateOf(added), 'available');
   await node.stop();
   const { report } = await fsck(node.config.home);
-  assert.equal(report.findings.filter(({ severity }) => severity !== 'note'), []);
+  assert.equal(
+    report.findings.filter(({ severity }) => severity !== 'note'),
+    [],
+  );
 });
 
 test.run();

@@ -52,7 +52,10 @@ test('where a majority contradicts what mirrors and members told, the log itself
   await watched.monitor.poll();
   const told = standing(watched.monitor);
   assert.ok(told.includes('log-contradicted log'), told.join());
-  assert.not.ok(told.some((alert) => alert.startsWith('checkpoint-false')), told.join());
+  assert.not.ok(
+    told.some((alert) => alert.startsWith('checkpoint-false')),
+    told.join(),
+  );
 });
 
 test('a member that signs no more is behind after a minute, and its word is missing to a quorum', async () => {

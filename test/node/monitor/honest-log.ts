@@ -71,7 +71,11 @@ export class HonestLog {
     return signed;
   }
 
-  async #sign(node: string, size: number, change: (checkpoint: Checkpoint) => Partial<Checkpoint>): Promise<SignedCheckpoint> {
+  async #sign(
+    node: string,
+    size: number,
+    change: (checkpoint: Checkpoint) => Partial<Checkpoint>,
+  ): Promise<SignedCheckpoint> {
     const { signer } = this.#federation.member(node).key;
     const vouched: Checkpoint['vouched'] = {};
     for (const text of await this.#log.entries(0, size)) {

@@ -45,7 +45,10 @@ test('what is older than is kept goes, but for what the tree and proofs are made
   const kept = new KeptLog({ rows, log, trimmed: 0, kept: KEPT });
   await kept.trim();
   assert.is(kept.from, STEP);
-  assert.equal([await kept.batch(US, 5), await kept.decision(5), await logEntryTable.get(rows, 5)], [undefined, undefined, undefined]);
+  assert.equal(
+    [await kept.batch(US, 5), await kept.decision(5), await logEntryTable.get(rows, 5)],
+    [undefined, undefined, undefined],
+  );
   const first = await kept.firstBatch(US);
   assert.is(first, STEP, 'one decision before it put a roster in force');
   const batch = await kept.batch(US, STEP + 100);

@@ -17,7 +17,10 @@ function queryOf(path: string): URLSearchParams {
 }
 
 /** Messages that link to each other, as a ledger of its own would have them. */
-function retold(messages: readonly PlacedMessage[], change: (message: string, index: number) => string): PlacedMessage[] {
+function retold(
+  messages: readonly PlacedMessage[],
+  change: (message: string, index: number) => string,
+): PlacedMessage[] {
   const topic = new TestTopic();
   return messages.map(({ message, consensusTimestamp, payer }, i) =>
     topic.submit(change(message, i), Math.floor(Number(consensusTimestamp) * 1000), payer),
@@ -29,7 +32,10 @@ async function withTail(world: WatchedWorld): Promise<PlacedMessage[]> {
   const tail = await world.federation.sealBatch('eu', [{}]);
   const extended = [...world.messages, tail.anchor];
   const honest = extended.slice(0, -1).map(({ message }) => message);
-  assert.equal(honest, world.messages.map(({ message }) => message));
+  assert.equal(
+    honest,
+    world.messages.map(({ message }) => message),
+  );
   return extended;
 }
 
@@ -58,7 +64,10 @@ test('a mirror whose messages do not link lies, is not believed, and is forgiven
   await using watched = await world.watch();
   const { monitor, events } = watched;
   const { complete } = await monitor.poll();
-  assert.equal([standing(monitor), complete, monitor.topicSequence], [[`mirror-lies ${world.url('mirror-2')}`], true, 2]);
+  assert.equal(
+    [standing(monitor), complete, monitor.topicSequence],
+    [[`mirror-lies ${world.url('mirror-2')}`], true, 2],
+  );
   world.changes.delete('mirror-2');
   await world.seal('eu');
   await monitor.poll();

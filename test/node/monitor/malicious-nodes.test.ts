@@ -79,14 +79,20 @@ test('a node that says it has heads and shows nothing keeps no round from its en
 });
 
 test('what a node adds to its federation page, or says there in another form, blinds nobody', async () => {
-  for (const other of [{ topic: 7, log: [], members: 'none', roster: null }, { topic: { agreed: null } }, { more: {} }]) {
+  for (const other of [
+    { topic: 7, log: [], members: 'none', roster: null },
+    { topic: { agreed: null } },
+    { more: {} },
+  ]) {
     assert.equal(await pollWith((path, body) => (path === '/v1/federation' ? { ...body, ...other } : body)), []);
   }
 });
 
 test('pages without end are read to a bound', async () => {
   const change: Change = (path, body) => {
-    return path.startsWith('/v1/signing-keys') || path.startsWith('/v1/equivocations') ? { ...body, nextCursor: 'more' } : body;
+    return path.startsWith('/v1/signing-keys') || path.startsWith('/v1/equivocations')
+      ? { ...body, nextCursor: 'more' }
+      : body;
   };
   const before = world.asked.length;
   assert.equal(await pollWith(change), []);

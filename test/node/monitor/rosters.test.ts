@@ -122,10 +122,7 @@ test('a revocation in force whose text no node shows is told after a minute', as
   await monitor.poll();
   world.ahead += LATE_MS;
   await monitor.poll();
-  assert.equal(
-    standing(monitor).filter((alert) => alert.startsWith('statement')).length,
-    1,
-  );
+  assert.equal(standing(monitor).filter((alert) => alert.startsWith('statement')).length, 1);
   world.federation.revocations.push(revocation);
   await monitor.poll();
   assert.not.ok(standing(monitor).some((alert) => alert.startsWith('statement')));

@@ -184,7 +184,8 @@ export class WatchedWorld implements AsyncDisposable {
 
   #status(node: string): object {
     const last = this.messages.at(-1);
-    const [sequence, runningHash] = last === undefined ? [0, INITIAL_HEAD.runningHash] : [Number(last.sequence), last.runningHash];
+    const [sequence, runningHash] =
+      last === undefined ? [0, INITIAL_HEAD.runningHash] : [Number(last.sequence), last.runningHash];
     return {
       node,
       fingerprint: this.federation.chain.genesis,

@@ -31,7 +31,10 @@ test('padding adds 12 % at most, never takes away, and leaves few lengths', () =
 });
 
 test('payloads that differ by a few characters are of one length', () => {
-  const lengths = Array.from({ length: 12 }, (_, i) => packText(bytes(`{"n":${i},"text":"${'word '.repeat(200)}"}`)).length);
+  const lengths = Array.from(
+    { length: 12 },
+    (_, i) => packText(bytes(`{"n":${i},"text":"${'word '.repeat(200)}"}`)).length,
+  );
   assert.is(new Set(lengths).size, 1, lengths.join(' '));
 });
 

@@ -60,7 +60,10 @@ function rowsOf(first: number, keyed: readonly Keyed[]) {
 const bytesOf = (seed: Uint8Array | null | undefined) => (seed ? Buffer.from(seed).toString('hex') : seed);
 
 test('the seeds of a group are found again in rows of 64, by record', async () => {
-  const sizes = fc.array(fc.oneof(fc.nat({ max: 5 }), fc.constantFrom(63, 64, 65, 128, 200)), { minLength: 1, maxLength: 6 });
+  const sizes = fc.array(fc.oneof(fc.nat({ max: 5 }), fc.constantFrom(63, 64, 65, 128, 200)), {
+    minLength: 1,
+    maxLength: 6,
+  });
   const property = fc.asyncProperty(sizes, async (groups) => {
     const rows = new MemoryRows();
     const all: Keyed[] = [];
@@ -71,7 +74,10 @@ test('the seeds of a group are found again in rows of 64, by record', async () =
       await rows.write(operations);
       all.push(...keyed);
     }
-    assert.equal((await readSeeds(rows, all)).map(bytesOf), all.map(({ seed }) => bytesOf(seed)));
+    assert.equal(
+      (await readSeeds(rows, all)).map(bytesOf),
+      all.map(({ seed }) => bytesOf(seed)),
+    );
     const [one] = group(all.length + 1, 1);
     assert.ok(one);
     assert.is(await readSeed(rows, one), undefined);
@@ -88,7 +94,11 @@ test('a group that was taken back from peers has no keys, whatever stands before
 });
 
 test('a row says the cipher of each seed, and is read again as it was written', () => {
-  const { seed: packed } = new PayloadCipher(new Uint8Array(32)).sealPacked(newRecordId(EU, 0), new Uint8Array(32), 'text');
+  const { seed: packed } = new PayloadCipher(new Uint8Array(32)).sealPacked(
+    newRecordId(EU, 0),
+    new Uint8Array(32),
+    'text',
+  );
   const seeds = [newSeed(), null, randomBytes(GCM_SEED_BYTES), new Uint8Array(GCM_SEED_BYTES), packed];
   const row = keyRow(seeds);
   assert.equal(
@@ -162,7 +172,10 @@ test('several keys of a row are erased by one change of it', async () => {
   assert.is(changed.length, 2 + keyed.length, 'and what may be left under their ids is purged');
   await rows.write(operations);
   const stored = await Array.fromAsync(payloadKeyTable.under(rows, [EU]), ([, row]) => row);
-  assert.equal(stored.map(({ length }) => length), [ROW_RECORDS * SEED_BYTES, 6 * SEED_BYTES]);
+  assert.equal(
+    stored.map(({ length }) => length),
+    [ROW_RECORDS * SEED_BYTES, 6 * SEED_BYTES],
+  );
   assert.ok(stored.every((row) => row.every((byte) => byte === 0)));
 });
 
@@ -190,12 +203,19 @@ test('an erased seed is in no file after the purge, and its neighbours still ope
   for (const { seed } of keyed) assert.ok((await filesHolding(directory, seed)).length > 1);
   const { operations, rows } = await eraseKeys(store, gone);
   await store.write([...operations, ...purges.due(rows)]);
-  for (const { seed } of gone) assert.ok((await filesHolding(directory, seed)).length > 0, 'zeroed, and not purged yet');
+  for (const { seed } of gone) {
+    assert.ok((await filesHolding(directory, seed)).length > 0, 'zeroed, and not purged yet');
+  }
   await purges.look();
   for (const { seed } of gone) assert.equal(await filesHolding(directory, seed.subarray(1)), []);
   for (const { seed } of stays) assert.ok((await filesHolding(directory, seed)).length > 0);
-  assert.equal((await readSeeds(store, stays)).map(bytesOf), stays.map(({ seed }) => bytesOf(seed)));
-  for (const one of gone) assert.is(await readPayload(store, new PayloadCipher(new Uint8Array(32)), one.id, one.seq), 'erased');
+  assert.equal(
+    (await readSeeds(store, stays)).map(bytesOf),
+    stays.map(({ seed }) => bytesOf(seed)),
+  );
+  for (const one of gone) {
+    assert.is(await readPayload(store, new PayloadCipher(new Uint8Array(32)), one.id, one.seq), 'erased');
+  }
 });
 
 test('killed between an erasure and its purge, a node purges at its next start', async () => {
@@ -212,7 +232,8 @@ test('killed between an erasure and its purge, a node purges at its next start',
   await using store = await Store.open(directory);
   await using purges = new DuePurges(store, log);
   purges.start();
-  const left = async () => (await Promise.all(gone.map(({ seed }) => filesHolding(directory, seed.subarray(1))))).flat();
+  const left = async () =>
+    (await Promise.all(gone.map(({ seed }) => filesHolding(directory, seed.subarray(1))))).flat();
   await until('the purge', async () => (await left()).length === 0);
   assert.is((await readSeeds(store, keyed)).filter((seed) => seed !== undefined).length, 62);
 });

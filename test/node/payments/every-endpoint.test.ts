@@ -186,17 +186,25 @@ test('the manifest lists what is sold, and each of its addresses answers 402 wit
     }
   }
   const list = await node.get('/.well-known/x402', { key: null });
-  assert.equal(list.body.resources, items.map(({ resource }) => resource));
+  assert.equal(
+    list.body.resources,
+    items.map(({ resource }) => resource),
+  );
 });
 
 test('so does each address that the text for language models, and the document of the API, give as an example', async () => {
   const { text } = await node.get('/llms.txt', { key: null });
-  const told = [...text.matchAll(/^(GET|POST) (http\S+)$/gm)].map(([, method = '', url = '']) => [method, url] as const);
+  const told = [...text.matchAll(/^(GET|POST) (http\S+)$/gm)].map(
+    ([, method = '', url = '']) => [method, url] as const,
+  );
   const described = document.operations
     .filter(({ usd }) => usd !== null)
     .map(({ method, template, parameters }) => {
       const inPath = parameters.filter(({ place }) => place === 'path');
-      const path = inPath.reduce((left, { name, example }) => left.replace(`{${name}}`, encodeURIComponent(example)), template);
+      const path = inPath.reduce(
+        (left, { name, example }) => left.replace(`{${name}}`, encodeURIComponent(example)),
+        template,
+      );
       return [method, node.baseUrl + path] as const;
     });
   assert.equal(told.toSorted(), described.toSorted());

@@ -125,7 +125,9 @@ export class FakeChain implements PaymentProcessor {
     switch (this.behaviour.settle) {
       case 'honest': {
         const moved = move();
-        return moved ? { kind: 'settled', transaction: '0x' } : { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
+        return moved
+          ? { kind: 'settled', transaction: '0x' }
+          : { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
       }
       case 'refuses':
         return { kind: 'refused', reason: 'insufficient_funds', isCertain: false };

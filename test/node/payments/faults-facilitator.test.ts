@@ -54,7 +54,9 @@ function watching(url: string): PaymentMeans {
   return { processor: backend.processor, payTo: chain.payTo, backend };
 }
 
-async function paymentIn(fixture: FaultsFixture): Promise<{ readonly header: string; readonly paid: () => Promise<bigint> }> {
+async function paymentIn(
+  fixture: FaultsFixture,
+): Promise<{ readonly header: string; readonly paid: () => Promise<bigint> }> {
   const wallet = await chain.wallet('0.001');
   const signed = await signAuthorization(wallet, { to: chain.payTo, value: NOTE_PRICE });
   return { header: fixture.headerOf(signed), paid: async () => NOTE_PRICE - (await chain.balanceOf(wallet.address)) };

@@ -2,7 +2,12 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Listener } from '../../../node/http/server.ts';
-import { openPaymentServices, type PaymentMeans, type PaymentServices, type PaymentService } from '../../../node/payment-services.ts';
+import {
+  openPaymentServices,
+  type PaymentMeans,
+  type PaymentServices,
+  type PaymentService,
+} from '../../../node/payment-services.ts';
 import type { Intake } from '../../../node/intake/intake.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
@@ -78,7 +83,14 @@ export class FaultsFixture implements AsyncDisposable {
     await paymentService.start();
     const port = await freePort();
     const { payTo } = means;
-    const fixture = new FaultsFixture({ port, payTo, services, paymentService, intake: intake.intake, parts: opening.move() });
+    const fixture = new FaultsFixture({
+      port,
+      payTo,
+      services,
+      paymentService,
+      intake: intake.intake,
+      parts: opening.move(),
+    });
     fixture.#parts.use(await fixture.#openShop(paymentService));
     return fixture;
   }

@@ -8,7 +8,16 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { beginSettlements, followSettlements, type Settlement } from '../../../protocol/payments/settlement.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { type Behaviour, HONEST } from './fake-chain.ts';
-import { callOf, type CallOptions, type Fate, NODE, nonceOf, PAYER, PaymentFixture, recordsOf } from './payment-fixture.ts';
+import {
+  callOf,
+  type CallOptions,
+  type Fate,
+  NODE,
+  nonceOf,
+  PAYER,
+  PaymentFixture,
+  recordsOf,
+} from './payment-fixture.ts';
 
 const IDENTIFIERS = [null, 'pay_0123456789abcdef'] as const;
 const RUNS = 60;
@@ -196,7 +205,10 @@ async function comparePrepared({ opened: { store, open } }: PaymentFixture): Pro
   const payments = await Array.fromAsync(paymentTable.under(store, []));
   const openRows = payments.filter(([, row]) => isOpen(row));
   const prepared = await Array.fromAsync(paymentDraftTable.under(store, []));
-  assert.is(prepared.length, openRows.reduce((sum, [, { drafts }]) => sum + drafts, 0));
+  assert.is(
+    prepared.length,
+    openRows.reduce((sum, [, { drafts }]) => sum + drafts, 0),
+  );
   assert.is(open.countOf(PAYER), openRows.length);
 }
 

@@ -53,7 +53,9 @@ class Desk {
       since: START,
       identifier: null,
     });
-    await refused(this.charger.charge({ key, row }, { signed, terms }, { answer: { body: {}, blanks: [] }, prepared: [] }));
+    await refused(
+      this.charger.charge({ key, row }, { signed, terms }, { answer: { body: {}, blanks: [] }, prepared: [] }),
+    );
     const written = await paymentStore.read(key);
     assert.is(written?.state, 'unpaid');
     if (written === undefined) throw new Error('no row');

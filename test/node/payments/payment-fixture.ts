@@ -167,13 +167,14 @@ export class PaymentFixture implements AsyncDisposable {
     if (this.isIntakeStopped) throw new IntakeError('clock-off', 'the clock is off');
     const signedAt = timestampOf(this.clock);
     const built = prepared.map((draft) => recordOf(draft, signedAt));
-    const root = writeSha256(createHash('sha256').update(prepared[0]?.id ?? '').digest());
+    const root = writeSha256(
+      createHash('sha256')
+        .update(prepared[0]?.id ?? '')
+        .digest(),
+    );
     const size = prepared.length;
     const group = { v: 1, type: 'group', node: NODE, first: 1, size, root, keyId: root, signedAt } as const;
-    await store.write([
-      ...madeRows(built),
-      ...prepared.flatMap(({ inGroup }) => inGroup?.(group) ?? []),
-    ]);
+    await store.write([...madeRows(built), ...prepared.flatMap(({ inGroup }) => inGroup?.(group) ?? [])]);
     return built;
   }
 }

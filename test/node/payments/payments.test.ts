@@ -4,7 +4,17 @@ import { WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
 import { HELD_MS, OVER_MARGIN_MS } from '../../../node/payments/payment-store.ts';
 import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';
-import { bodyOf, callOf, draftFor, nonceOf, PAYER, PaymentFixture, recordsOf, told, worked } from './payment-fixture.ts';
+import {
+  bodyOf,
+  callOf,
+  draftFor,
+  nonceOf,
+  PAYER,
+  PaymentFixture,
+  recordsOf,
+  told,
+  worked,
+} from './payment-fixture.ts';
 
 const SECOND = 1_000;
 
@@ -91,7 +101,10 @@ test('a signature that does not hold runs nothing and keeps nobody from the righ
   await using fixture = await PaymentFixture.open();
   fixture.chain.goodSignature = '0x01';
   const { work, runs } = counted(callOf());
-  const outcomes = await Promise.all([fixture.answer(callOf({ signature: '0x02' }), work), fixture.answer(callOf(), work)]);
+  const outcomes = await Promise.all([
+    fixture.answer(callOf({ signature: '0x02' }), work),
+    fixture.answer(callOf(), work),
+  ]);
   assert.is(outcomes[0], 'refused');
   assert.type(outcomes[1], 'object');
   assert.is(runs(), 1);
@@ -293,7 +306,9 @@ test('a held answer is not readable on the disk', async () => {
 test('a wallet that pays too often is told to wait, and not charged', async () => {
   await using fixture = await PaymentFixture.open();
   const free: Work = () => Promise.resolve({ body: {}, charged: false });
-  for (let nonce = 1; nonce <= WALLET_ALLOWANCE.paidCallsPerMinute; nonce++) await fixture.take(callOf({ nonce }), free);
+  for (let nonce = 1; nonce <= WALLET_ALLOWANCE.paidCallsPerMinute; nonce++) {
+    await fixture.take(callOf({ nonce }), free);
+  }
   const refused = await fixture.answer(callOf({ nonce: 9_999 }));
   assert.match(String(refused), /calls a minute/);
 });

@@ -46,8 +46,17 @@ test('a row of a prepared record is its head and its ciphertext, and nothing els
   const [head, ciphertext] = splitFrames(bytes ?? new Uint8Array());
   if (head === undefined || ciphertext === undefined) throw new Error('two frames');
   assert.equal(preparedRow(joinFrames([head, ciphertext])).ciphertext, ciphertext);
-  for (const frames of [[], [head], [head, ciphertext, ciphertext], [head, ciphertext, new Uint8Array()], [ciphertext, head]]) {
-    assert.throws(() => preparedRow(joinFrames(frames)), (error: unknown) => error instanceof PaymentDamagedError);
+  for (const frames of [
+    [],
+    [head],
+    [head, ciphertext, ciphertext],
+    [head, ciphertext, new Uint8Array()],
+    [ciphertext, head],
+  ]) {
+    assert.throws(
+      () => preparedRow(joinFrames(frames)),
+      (error: unknown) => error instanceof PaymentDamagedError,
+    );
   }
 });
 
@@ -65,7 +74,11 @@ test('an answer that is held is a body and the places that are still blank, or i
     { body, blanks: [{ at: ['attestation'], is: 'submittedAt', more: 1 }] },
   ];
   for (const other of others) {
-    assert.throws(() => answerDraft(other), (error: unknown) => error instanceof PaymentDamagedError, JSON.stringify(other));
+    assert.throws(
+      () => answerDraft(other),
+      (error: unknown) => error instanceof PaymentDamagedError,
+      JSON.stringify(other),
+    );
   }
 });
 

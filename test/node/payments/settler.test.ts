@@ -11,7 +11,10 @@ const UNUSED: ChainOutcome = { kind: 'unused', expired: false };
 const { payment, terms } = callOf();
 
 /** What comes of a settlement after a reply, while the chain says these, one after the other, the last for ever. */
-async function settled(reply: SettleReply, ...said: readonly ChainOutcome[]): Promise<readonly [SettlementOutcome, looks: number]> {
+async function settled(
+  reply: SettleReply,
+  ...said: readonly ChainOutcome[]
+): Promise<readonly [SettlementOutcome, looks: number]> {
   let looks = 0;
   const processor: PaymentProcessor = {
     isReady: true,

@@ -144,7 +144,10 @@ test('eighteen thousand records for the price of none: a wallet that never paid 
   assert.type(await fixture.answer(callOf({ nonce: 1, service: BATCH })), 'object');
   fixture.chain.funds *= 10;
   const more = [6, 7].map((nonce) => fixture.answer(callOf({ nonce, service: BATCH })));
-  assert.equal((await Promise.all(more)).map((outcome) => typeof outcome), ['object', 'object']);
+  assert.equal(
+    (await Promise.all(more)).map((outcome) => typeof outcome),
+    ['object', 'object'],
+  );
 });
 
 test('a wallet holds nobody else up', async () => {

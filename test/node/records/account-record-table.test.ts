@@ -26,7 +26,10 @@ test('versions are found the newest first, of the node that is asked for alone; 
   await add(us, { kind: 'account', account: ADA });
   await add(us, { kind: 'account', account: 'acc_eu_a/da' });
   const second = await add(eu, { kind: 'account', account: ADA });
-  const refused = [await add(us, { kind: 'account_key_refused', account: ADA }), await add(us, { kind: 'account_key_refused', account: ADA })];
+  const refused = [
+    await add(us, { kind: 'account_key_refused', account: ADA }),
+    await add(us, { kind: 'account_key_refused', account: ADA }),
+  ];
 
   assert.equal(await Array.fromAsync(versionIds(store, ADA, EU)), [second, first]);
   assert.equal(await refusalIds(store, ADA, US, 10), refused);

@@ -91,7 +91,16 @@ export class CountedFixture implements AsyncDisposable {
 export async function countFindings(directory: string): Promise<readonly string[]> {
   await using store = await Store.open(join(directory, 'store'));
   const report = new Report();
-  const check: Check = { store, report, signal: undefined, keys: null, own: NODE, cipher: null, agentKeys: null, held: null };
+  const check: Check = {
+    store,
+    report,
+    signal: undefined,
+    keys: null,
+    own: NODE,
+    cipher: null,
+    agentKeys: null,
+    held: null,
+  };
   const walks = [new UsageWalk(check), new TallyWalk(check)];
   const records = await recordsOf(store);
   for (let at = 0; at < records.length; at += 50) {

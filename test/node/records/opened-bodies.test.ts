@@ -8,7 +8,10 @@ import { textCodec } from '../../../node/store/table.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
 
 const NODE = 'eu';
-const RECORDS = Array.from({ length: 64 }, (_, i) => ({ head: `{"seq":${i}}`, body: `{"sourceId":"${'a'.repeat(i + 60)}"}` }));
+const RECORDS = Array.from({ length: 64 }, (_, i) => ({
+  head: `{"seq":${i}}`,
+  body: `{"sourceId":"${'a'.repeat(i + 60)}"}`,
+}));
 const CHANGED = RECORDS.with(7, { head: '{"seq":7}', body: '{"sourceId":"other"}' });
 
 async function storedRow(rows: MemoryRows): Promise<Uint8Array> {

@@ -59,9 +59,17 @@ test('groups, writes of the rows, refusals, ends and crashes in any order: the c
       try {
         await fixture.record('acc_eu_0', ['s0']);
         for (const step of [...list, { do: 'crash' } as const, { do: 'stop' } as const]) {
-          if (step.do === 'group') await fixture.record(`acc_eu_${step.account}`, step.sources.map((s) => `s${s}`));
-          else if (step.do === 'large') await fixture.record('acc_eu_0', Array.from({ length: step.size }, () => 's0'));
-          else if (step.do === 'wait') clock += step.ms;
+          if (step.do === 'group') {
+            await fixture.record(
+              `acc_eu_${step.account}`,
+              step.sources.map((s) => `s${s}`),
+            );
+          } else if (step.do === 'large') {
+            await fixture.record(
+              'acc_eu_0',
+              Array.from({ length: step.size }, () => 's0'),
+            );
+          } else if (step.do === 'wait') clock += step.ms;
           else if (step.do === 'fate') next = step.fate;
           else if (step.do === 'flush') await fixture.counters.flush().catch(() => {});
           else {
@@ -110,7 +118,12 @@ test('rows are written with the first group, then once a second or every so many
   };
   {
     await using fixture = await CountedFixture.open(directory.path, { monotonic: () => clock, fate });
-    for (let group = 0; group < 30; group++) await fixture.record('acme', Array.from({ length: 100 }, () => 's'));
+    for (let group = 0; group < 30; group++) {
+      await fixture.record(
+        'acme',
+        Array.from({ length: 100 }, () => 's'),
+      );
+    }
     assert.equal(written, [1, 11, 21]);
     clock += MIN_WRITE_PAUSE_MS - 1;
     await fixture.record('acme', ['s']);
@@ -140,7 +153,10 @@ test('a daily cap holds over a crash, to the record', async () => {
   const options = { now: () => NOON, monotonic: () => 0 };
   let fixture = await CountedFixture.open(directory.path, options);
   for (let made = 0; made < CAP; made += 125) {
-    await fixture.record('acme', Array.from({ length: 125 }, () => 's'));
+    await fixture.record(
+      'acme',
+      Array.from({ length: 125 }, () => 's'),
+    );
     await fixture.crash();
     fixture = await CountedFixture.open(directory.path, options);
     assert.is((await fixture.usage.standing(account))?.remaining, CAP - made - 125);

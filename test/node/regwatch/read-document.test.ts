@@ -184,27 +184,30 @@ test('the event loop goes on while a document is read', async () => {
   assert.ok(ticks > 5, `${ticks} ticks`);
 });
 
-testWhere(existsSync(SAMPLES), `${SAMPLES} is not here`)('the feeds as they are published are read whole, to the same items each time', async () => {
-  const expected: Readonly<Record<string, number>> = {
-    'esma-shape.xml': 1,
-    'eur-lex-rss162.xml': 2,
-    'federal-register-documents-api.json': 5,
-    'federal-register-small.json': 2,
-    'generic-atom-10.xml': 6,
-    'generic-rdf-10.xml': 2,
-    'generic-rss-20.xml': 2,
-    'govuk-drug-device-alerts.atom': 1,
-    'rssparser-encoding.rss': 40,
-    'rssparser-heise.atom': 15,
-    'rssparser-reddit-atom.rss': 24,
-  };
-  for (const [file, count] of Object.entries(expected)) {
-    const raw = { bytes: await readFile(join(SAMPLES, file)), contentType: null };
-    const of = terms({ format: file.endsWith('.json') ? 'federal-register' : 'feed' });
-    const { items, skipped } = readDocument(raw, of);
-    assert.equal([file, items.length, skipped], [file, count, 0]);
-    assert.equal(readDocument(raw, of).items, items);
-  }
-});
+testWhere(existsSync(SAMPLES), `${SAMPLES} is not here`)(
+  'the feeds as they are published are read whole, to the same items each time',
+  async () => {
+    const expected: Readonly<Record<string, number>> = {
+      'esma-shape.xml': 1,
+      'eur-lex-rss162.xml': 2,
+      'federal-register-documents-api.json': 5,
+      'federal-register-small.json': 2,
+      'generic-atom-10.xml': 6,
+      'generic-rdf-10.xml': 2,
+      'generic-rss-20.xml': 2,
+      'govuk-drug-device-alerts.atom': 1,
+      'rssparser-encoding.rss': 40,
+      'rssparser-heise.atom': 15,
+      'rssparser-reddit-atom.rss': 24,
+    };
+    for (const [file, count] of Object.entries(expected)) {
+      const raw = { bytes: await readFile(join(SAMPLES, file)), contentType: null };
+      const of = terms({ format: file.endsWith('.json') ? 'federal-register' : 'feed' });
+      const { items, skipped } = readDocument(raw, of);
+      assert.equal([file, items.length, skipped], [file, count, 0]);
+      assert.equal(readDocument(raw, of).items, items);
+    }
+  },
+);
 
 test.run();

@@ -46,12 +46,15 @@ export class AnewFixture implements AsyncDisposable {
       chainStart: async () => timestampOf(0),
       decisionOf: async () => undefined,
       publicKeyOf: (keyId) => [signer, other].find((key) => key.keyId === keyId)?.publicKey,
-      besides: ({ envelope }) => [{ type: 'put', key: `${BESIDE_KEY}/${envelope.batch}`, value: Buffer.from(envelope.keyId) }],
+      besides: ({ envelope }) => [
+        { type: 'put', key: `${BESIDE_KEY}/${envelope.batch}`, value: Buffer.from(envelope.keyId) },
+      ],
       resigning: {
         standing,
         withdraw: async (from) => void steps.push(`withdraw ${from}`),
         resume: () => void steps.push('resume'),
-        onSigned: (batches: readonly StoredBatch[]) => void steps.push(`signed ${batches.map(({ envelope }) => envelope.batch)}`),
+        onSigned: (batches: readonly StoredBatch[]) =>
+          void steps.push(`signed ${batches.map(({ envelope }) => envelope.batch)}`),
       },
       onSealed: () => {},
       onRefused: () => {},

@@ -207,7 +207,10 @@ test('a batch that a new key seals is by that key alone, of the same records, in
   await until('the write that is refused', () => fixture.refusals < 1);
   assert.equal(await groupsIn(fixture.store), before, 'a seal that did not come about leaves the receipts');
   await sealing;
-  assert.equal([fixture.store.writes - writes, fixture.sealed.map(({ envelope }) => envelope.keyId)], [1, [signer.keyId, other.keyId]]);
+  assert.equal(
+    [fixture.store.writes - writes, fixture.sealed.map(({ envelope }) => envelope.keyId)],
+    [1, [signer.keyId, other.keyId]],
+  );
   const after = await groupsIn(fixture.store);
   assert.equal(isOther(after), [false, true, true, true], 'what is sealed already stays');
   const content = (groups: readonly Group[]) => groups.map((group) => ({ ...group, keyId: null }));
@@ -231,7 +234,10 @@ for (const [what, code, change] of [
     }
     await using fixture = await SealingFixture.open(directory.path);
     await fixture.sealer.seal();
-    assert.equal(fixture.refused.map((refusal) => [refusal.code, refusal.seq]), [[code, 4]]);
+    assert.equal(
+      fixture.refused.map((refusal) => [refusal.code, refusal.seq]),
+      [[code, 4]],
+    );
     assert.is(fixture.sealer.refusal?.code, code);
     assert.is((await requireChain(fixture.store)).length, 1);
   });
@@ -297,7 +303,16 @@ async function signedGroup(seq: number, change: Partial<AttestationRecord>): Pro
     ...change,
   });
   const root = writeSha256(recordLeaf(nativeSuite, written.texts.head));
-  const group: Group = { v: 1, type: 'group', node: NODE, first: seq, size: 1, root, keyId: signer.keyId, signedAt: at };
+  const group: Group = {
+    v: 1,
+    type: 'group',
+    node: NODE,
+    first: seq,
+    size: 1,
+    root,
+    keyId: signer.keyId,
+    signedAt: at,
+  };
   const signed = await signStatement(groupStatement, group, signer);
   return groupOperations({ group, signed, records: [written] });
 }

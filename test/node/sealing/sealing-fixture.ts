@@ -72,7 +72,11 @@ export class SealingFixture implements AsyncDisposable {
       projections: [],
       counters: new RecordCounters(store, []),
       timeOf: (first, last) => recordTime({ now, isClockOff: () => false, sealer }, first, last),
-      onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
+      onCommitted: ({ group, records }) =>
+        sealer.add(
+          records.map(({ leaf }) => leaf),
+          Date.parse(group.signedAt),
+        ),
     });
     intake.start();
     sealer.start();

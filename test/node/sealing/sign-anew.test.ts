@@ -51,7 +51,9 @@ test('records that a key which was replaced signed, and nothing sealed, have rec
     await using fixture = await SealingFixture.open(directory.path);
     for (let i = 0; i < 3; i++) await fixture.record(1);
   }
-  await using fixture = await AnewFixture.open(directory.path, { standing: () => ({ decided: 0, isRevoked: () => false }) });
+  await using fixture = await AnewFixture.open(directory.path, {
+    standing: () => ({ decided: 0, isRevoked: () => false }),
+  });
   fixture.sealer.start();
   await fixture.sealer.signAnew();
   const groups = await Array.fromAsync(groupTable.under(fixture.store, [NODE]));

@@ -30,10 +30,19 @@ function accountOf(node: NodeId): EntityId {
   return account;
 }
 
-function name(batch: number, { node = EU, payer = accountOf(EU), of = state.federation, keyId = KEY } = {}): TopicMessage {
+function name(
+  batch: number,
+  { node = EU, payer = accountOf(EU), of = state.federation, keyId = KEY } = {},
+): TopicMessage {
   const envelope = hashText(nativeSuite, `envelope ${batch}`);
   const message = writeLedgerMessage({ v: 2, type: 'batch', federation: of, node, batch, envelope, keyId });
-  return { sequence: 1, runningHash: state.runningHash, consensusTimestamp: consensusOf(0), payer, message: utf8(message) };
+  return {
+    sequence: 1,
+    runningHash: state.runningHash,
+    consensusTimestamp: consensusOf(0),
+    payer,
+    message: utf8(message),
+  };
 }
 
 test('what its own account named counts, decided or not, across a restart', async () => {
@@ -80,7 +89,10 @@ test('a name by a key that was revoked decides nothing, and one that was decided
   const revocation = { statement: KEY, index: 0, consensusTimestamp: consensusOf(0) };
   const revoked: DecisionState = { ...state, revoked: { eu: { [KEY]: [revocation] } } };
   assert.is(names.last(revoked), 0);
-  const decided: DecisionState = { ...state, members: { ...known, eu: { ...eu, last: { batch: 2, envelope: KEY, index: 0 } } } };
+  const decided: DecisionState = {
+    ...state,
+    members: { ...known, eu: { ...eu, last: { batch: 2, envelope: KEY, index: 0 } } },
+  };
   assert.is(names.last(decided), 2);
   await store.write(names.take([], decided));
   assert.is(await store.first({}), undefined);

@@ -82,7 +82,11 @@ test('a restored copy whose last batches were signed anew and decided while it w
   await eu.start();
   assert.is(eu.context.federation.halted, null);
   assert.is(headOf(eu), 3);
-  const chain = async ({ context }: TestNode) => rowsOf(context.store, CHAIN_TABLES.map((table) => `${table}/eu`));
+  const chain = async ({ context }: TestNode) =>
+    rowsOf(
+      context.store,
+      CHAIN_TABLES.map((table) => `${table}/eu`),
+    );
   assert.equal(await chain(eu), await chain(us), 'every receipt and envelope is the decided one');
   assert.not.equal(await readBatch(eu.context.store, EU, 2), old);
   await verified(ids, all);

@@ -39,7 +39,10 @@ test('a newer start replaces what was told at the one before', async () => {
   await answers.noteFromOrigin(EU, [4]);
   heads.set(EU, 6);
   assert.is((await answers.answer(EU)).batch, 6);
-  assert.equal([6, 7].map((batch) => answers.mayRescue(EU, batch)), [true, false]);
+  assert.equal(
+    [6, 7].map((batch) => answers.mayRescue(EU, batch)),
+    [true, false],
+  );
   heads.set(EU, 3);
 });
 

@@ -1,6 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { answersNeeded, mayName, sealedByAnother, type StartFacts, startWaits } from '../../../node/start/start-rule.ts';
+import {
+  answersNeeded,
+  mayName,
+  sealedByAnother,
+  type StartFacts,
+  startWaits,
+} from '../../../node/start/start-rule.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -58,7 +64,11 @@ test('who is no member is no answer', () => {
 
 test('nobody waits at the first start on an empty topic, and everybody does on one that is not', () => {
   const first = { hasSigned: false, wasStopped: false };
-  assert.equal(waited({ ...first, isTopicEmpty: true }), ['ledger', 'members'], 'what was not read is not known to be empty');
+  assert.equal(
+    waited({ ...first, isTopicEmpty: true }),
+    ['ledger', 'members'],
+    'what was not read is not known to be empty',
+  );
   assert.equal(waited({ ...first, isTopicEmpty: true, topicRead: 'start' }), []);
   assert.equal(waited({ ...first, topicRead: 'start' }), ['members']);
   assert.equal(waited({ isTopicEmpty: true, topicRead: 'start' }), ['members'], 'it signed before');

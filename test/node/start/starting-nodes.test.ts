@@ -24,7 +24,11 @@ interface Stage {
 
 async function stage(options: NetworkOptions): Promise<Stage & AsyncDisposable> {
   const clock = { passed: 0 };
-  const network = await TestNetwork.start({ ledger: 'local', overrides: { monotonic: () => clock.passed }, ...options });
+  const network = await TestNetwork.start({
+    ledger: 'local',
+    overrides: { monotonic: () => clock.passed },
+    ...options,
+  });
   return Object.assign(clock, { network, [Symbol.asyncDispose]: () => network[Symbol.asyncDispose]() });
 }
 

@@ -37,7 +37,10 @@ test('a copy that is started beside its running node signs nothing, and says tha
     { monotonic: () => clock.passed },
   );
   const given = new AbortController();
-  const starting = copy.start(given.signal).then(() => 'it signs', () => 'given up');
+  const starting = copy.start(given.signal).then(
+    () => 'it signs',
+    () => 'given up',
+  );
   await until('it to wait for jp alone', async () => (await waitsOf(copy)).join() === 'members');
 
   // The first goes on meanwhile.
@@ -47,10 +50,18 @@ test('a copy that is started beside its running node signs nothing, and says tha
   clock.passed = LEDGER_LIMIT_MS;
   await until('nothing else to be waited for', async () => (await waitsOf(copy)).join() === 'other');
   const [wait] = (await healthOf(copy)).waits;
-  assert.equal(wait, { ...wait, for: 'other', batch: 2, sealedAt: (await readHead(us.context.store, EU))?.envelope.sealedAt });
+  assert.equal(wait, {
+    ...wait,
+    for: 'other',
+    batch: 2,
+    sealedAt: (await readHead(us.context.store, EU))?.envelope.sealedAt,
+  });
   assert.is(await signerOf(copy), '503 recovering');
   assert.is((await copy.post('/v1/attest', { sourceId: 'test', data: { input: 3 } })).status, 503);
-  await until('the record of the first is verified', async () => (await eu.get(`/v1/verify/${id}`)).body.verified === true);
+  await until(
+    'the record of the first is verified',
+    async () => (await eu.get(`/v1/verify/${id}`)).body.verified === true,
+  );
   assert.equal([eu.context.federation.halted, us.context.equivocations.all()], [null, []]);
 
   given.abort();

@@ -10,7 +10,10 @@ import {
 import { textCodec } from '../../../node/store/table.ts';
 import { fc } from '../../fixtures/properties.ts';
 
-const LONG = Array.from({ length: 100 }, (_, i) => `{"kind":"decision","note":"é","seq":${i},"sourceId":"triage"}`).join('\n');
+const LONG = Array.from(
+  { length: 100 },
+  (_, i) => `{"kind":"decision","note":"é","seq":${i},"sourceId":"triage"}`,
+).join('\n');
 
 /** A value that says to be a text of this length, its checksum right. */
 function forged(text: string, length: number): Uint8Array {

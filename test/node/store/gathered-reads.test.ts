@@ -2,7 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GatheredReads } from '../../../node/store/gathered-reads.ts';
 
-const rows = new Map([['a', Uint8Array.of(1)], ['b', Uint8Array.of(2)]]);
+const rows = new Map([
+  ['a', Uint8Array.of(1)],
+  ['b', Uint8Array.of(2)],
+]);
 
 function counted(fails = false): { readonly reads: GatheredReads; readonly asked: (readonly string[])[] } {
   const asked: (readonly string[])[] = [];
@@ -35,7 +38,10 @@ test('what changed since is read', async () => {
 test('what fails fails for all who asked', async () => {
   const { reads } = counted(true);
   const found = await Promise.allSettled(['a', 'b'].map((key) => reads.get(key)));
-  assert.equal(found.map(({ status }) => status), ['rejected', 'rejected']);
+  assert.equal(
+    found.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
 });
 
 test.run();

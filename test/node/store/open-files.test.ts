@@ -50,11 +50,14 @@ test('a store of more files than are open at a time is read whole, again and aga
   await readAll(store);
 });
 
-testWhere(process.platform === 'linux', 'mapped files are counted on Linux alone')('a store keeps so many files mapped and no more', async () => {
-  await using store = await Store.open(directory);
-  await readAll(store);
-  const mapped = await mappedFiles();
-  assert.ok(mapped > 0 && mapped <= MAX_OPEN_FILES, `${mapped} files`);
-});
+testWhere(process.platform === 'linux', 'mapped files are counted on Linux alone')(
+  'a store keeps so many files mapped and no more',
+  async () => {
+    await using store = await Store.open(directory);
+    await readAll(store);
+    const mapped = await mappedFiles();
+    assert.ok(mapped > 0 && mapped <= MAX_OPEN_FILES, `${mapped} files`);
+  },
+);
 
 test.run();

@@ -30,7 +30,11 @@ test('the rows are those of the records on the disk, whatever it refuses, over d
       let now = START;
       let isKept = true;
       for (const half of [steps.slice(0, 12), steps.slice(12)]) {
-        await using fixture = await TallyFixture.open(directory.path, { now: () => now, isKept: () => isKept, maxCached });
+        await using fixture = await TallyFixture.open(directory.path, {
+          now: () => now,
+          isKept: () => isKept,
+          maxCached,
+        });
         const waiting: Promise<string>[] = [];
         for (const { source, account, together, daysLater, isKept: kept, ...claims } of half) {
           if (!together) await Promise.all(waiting);

@@ -79,7 +79,10 @@ export async function recordsOf(store: Store): Promise<AttestationRecord[]> {
 }
 
 /** Rows that count every record. */
-export async function rowsOf({ store, counters }: Pick<TallyFixture, 'counters' | 'store'>): Promise<Map<string, FacetCount>> {
+export async function rowsOf({
+  store,
+  counters,
+}: Pick<TallyFixture, 'counters' | 'store'>): Promise<Map<string, FacetCount>> {
   await counters.flush();
   const rows = new Map<string, FacetCount>();
   for await (const [parts, count] of tallyTable.under(store, [])) rows.set(parts.join('/'), count);

@@ -21,7 +21,11 @@ type Manner =
 interface Plan {
   readonly forks: readonly number[];
   /** Of each member its mirrors, and what consensus nodes tell it; null where it does not ask them. */
-  readonly members: readonly { readonly mirrors: readonly Manner[]; readonly consensus: Manner | null; readonly lies: boolean }[];
+  readonly members: readonly {
+    readonly mirrors: readonly Manner[];
+    readonly consensus: Manner | null;
+    readonly lies: boolean;
+  }[];
   readonly steps: readonly number[];
 }
 
@@ -147,7 +151,9 @@ class SimulatedMember {
     const { consensus } = this.plan;
     if (consensus === null) return;
     const shown = this.#federation.shownBy(consensus, turn);
-    if (shown.length > 0) this.agreement.noteConsensus(pointAt(shown, shown.length - (turn % Math.min(2, shown.length))));
+    if (shown.length > 0) {
+      this.agreement.noteConsensus(pointAt(shown, shown.length - (turn % Math.min(2, shown.length))));
+    }
   }
 
   /** A member that lies tells anybody any place of any story. */
@@ -196,7 +202,10 @@ test('once honest sources answer, all that is true becomes final, though others 
       // Two honest sources each, or what is told is not enough to end a dispute.
       const members = drawn.members.map((member) => ({
         ...member,
-        mirrors: [...member.mirrors.filter(({ kind }) => kind === 'lies' || kind === 'wavers'), { kind: 'truth' } as const],
+        mirrors: [
+          ...member.mirrors.filter(({ kind }) => kind === 'lies' || kind === 'wavers'),
+          { kind: 'truth' } as const,
+        ],
         consensus: { kind: 'truth' } as const,
       }));
       const federation = new SimulatedFederation({ ...drawn, members });
@@ -234,7 +243,9 @@ test('once all sources are honest again, everything becomes final at all, also a
         assert.is(agreement.agreedBySources().sequence, LENGTH);
         assert.is(delivered.length, LENGTH);
         const open = agreement.contradictions().filter(({ who }) => who !== CONSENSUS && !who.startsWith('n'));
-        for (const { sequence } of open) assert.ok(sequence > LENGTH, 'only what the ledger does not have is left open');
+        for (const { sequence } of open) {
+          assert.ok(sequence > LENGTH, 'only what the ledger does not have is left open');
+        }
       }
     }),
     { numRuns: 200 },

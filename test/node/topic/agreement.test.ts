@@ -64,7 +64,12 @@ test('to a reader from outside two mirrors are enough, and so are one and a majo
 
   const one = outside(['a']);
   read(one, 'a', forkOf(TRUTH, 9, 'made up'));
-  for (const [member, sequence] of [[SELF, 4], [US, 7]] as const) one.noteTold(member, pointAt(TRUTH, sequence));
+  for (const [member, sequence] of [
+    [SELF, 4],
+    [US, 7],
+  ] as const) {
+    one.noteTold(member, pointAt(TRUTH, sequence));
+  }
   assert.is(one.final().sequence, 0, 'two of five');
   one.noteTold(AP, pointAt(TRUTH, 6));
   assert.equal(one.final(), pointAt(TRUTH, 4), 'as far as the third goes');
@@ -182,7 +187,10 @@ test('where two sources part from two others, the node tells the fork alone, and
   assert.is(agreement.final().sequence, 4, 'its own word does not count past the fork');
   agreement.noteTold(SA, pointAt(TRUTH, 9));
   assert.equal(agreement.final(), pointAt(TRUTH, 9));
-  assert.equal(agreement.contradictions().map(({ who }) => who), ['x', 'y']);
+  assert.equal(
+    agreement.contradictions().map(({ who }) => who),
+    ['x', 'y'],
+  );
   assert.is(agreement.agreedBySources().sequence, 10);
 });
 

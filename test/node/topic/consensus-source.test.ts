@@ -43,7 +43,10 @@ test('the topic and receipts carry the sequence number and the running hash', as
       return receipt.kind === 'landed';
     });
   }
-  assert.equal(points.map((point) => point.sequence), [1, 2]);
+  assert.equal(
+    points.map((point) => point.sequence),
+    [1, 2],
+  );
   assert.equal(await source.topicInfo(NOW), points[1]);
 });
 
@@ -53,7 +56,11 @@ test('questions are paid for under limits of their own, which outlast a restart'
   const limits = { transactionsPerHour: 2 };
   {
     await using source = await ConsensusSource.open(config, store, limits);
-    assert.equal(await Promise.all([1, 2, 3].map(() => codeOf(source.topicInfo(NOW)))), ['answered', 'answered', 'held']);
+    assert.equal(await Promise.all([1, 2, 3].map(() => codeOf(source.topicInfo(NOW)))), [
+      'answered',
+      'answered',
+      'held',
+    ]);
     assert.is(source.spent(NOW).hour.transactions, 2);
   }
   await using source = await ConsensusSource.open(config, store, limits);

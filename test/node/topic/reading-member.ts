@@ -16,7 +16,9 @@ const processedTable = new Table(
   'processed',
   jsonCodec((value: unknown): value is { text: string; times: number } => compiled.Check(value)),
 );
-const compiledHead = Compile(Closed({ ...TopicPointShape.properties, consensusTimestamp: OrNull(ConsensusTimestampShape) }));
+const compiledHead = Compile(
+  Closed({ ...TopicPointShape.properties, consensusTimestamp: OrNull(ConsensusTimestampShape) }),
+);
 /** One row: the last message that was processed. */
 const headTable = new Table(
   'head',
@@ -93,7 +95,10 @@ export class ReadingMember implements AsyncDisposable {
     const operations = await Promise.all(
       messages.map(async (message) => {
         const times = (await processedTable.get(this.store, message.sequence))?.times ?? 0;
-        return processedTable.put([message.sequence], { text: Buffer.from(message.message).toString(), times: times + 1 });
+        return processedTable.put([message.sequence], {
+          text: Buffer.from(message.message).toString(),
+          times: times + 1,
+        });
       }),
     );
     const head = headTable.put(['head'], { sequence, runningHash, consensusTimestamp });

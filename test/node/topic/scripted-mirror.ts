@@ -56,7 +56,10 @@ export class ScriptedMirror implements AsyncDisposable {
       const after = Number(/sequencenumber=gt:(\d+)/.exec(path)?.[1]);
       await this.#follow();
       const page = this.story(this.#read).filter(({ sequence }) => sequence > after);
-      return { status: 200, body: { links: { next: null }, messages: page.slice(0, 100).map((one) => this.#row(one)) } };
+      return {
+        status: 200,
+        body: { links: { next: null }, messages: page.slice(0, 100).map((one) => this.#row(one)) },
+      };
     } catch {
       return { status: 502, body: {} };
     }

@@ -14,10 +14,15 @@ const PAYER = entityId('0.0.1001');
 const START_MS = 1_763_717_400_000;
 
 /** Messages after a head with running hashes that are right: what a ledger gives, or a mirror that makes them up. */
-export function chain(said: readonly string[], after: TopicHead = INITIAL_HEAD, topicId: EntityId = TOPIC): MirrorMessage[] {
+export function chain(
+  said: readonly string[],
+  after: TopicHead = INITIAL_HEAD,
+  topicId: EntityId = TOPIC,
+): MirrorMessage[] {
   let { runningHash: previous, sequence } = { ...after, runningHash: hashBytes(after.runningHash) };
   // Later than the head, whose time may be of a real ledger.
-  const startMs = after.consensusTimestamp === null ? START_MS : Number(after.consensusTimestamp.split('.')[0]) * 1000 + 1000;
+  const startMs =
+    after.consensusTimestamp === null ? START_MS : Number(after.consensusTimestamp.split('.')[0]) * 1000 + 1000;
   return said.map((text) => {
     sequence++;
     const consensusTimestamp = consensusOf(startMs + sequence);

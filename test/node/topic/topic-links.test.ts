@@ -52,12 +52,16 @@ test('a message left out, doubled or out of order is refused, and so is another 
 });
 
 test('another payer or time is refused', () => {
-  const changed = (index: number, change: Partial<MirrorMessage>) => messages.map((one, i) => (i === index ? { ...one, ...change } : one));
+  const changed = (index: number, change: Partial<MirrorMessage>) =>
+    messages.map((one, i) => (i === index ? { ...one, ...change } : one));
   const { consensusTimestamp = '' } = messages.at(-1) ?? {};
   const later = consensusTimestamp.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
   assert.throws(() => linkMessages(head, topicId, changed(0, { payer: entity('0.0.2') })), isLinkError);
   if (!isConsensusTimestamp(later)) throw new TypeError('no consensus time');
-  assert.throws(() => linkMessages(head, topicId, changed(messages.length - 1, { consensusTimestamp: later })), isLinkError);
+  assert.throws(
+    () => linkMessages(head, topicId, changed(messages.length - 1, { consensusTimestamp: later })),
+    isLinkError,
+  );
 });
 
 test('time does not go back', () => {

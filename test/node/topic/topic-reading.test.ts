@@ -106,7 +106,10 @@ test('a mirror that withholds, one that lags and one that fails hold nothing up 
   await hasProcessed(member, 8);
   assert.equal(await member.processed(), written);
   const { sources } = member.reading.state();
-  assert.equal(sources.map(({ contradiction }) => contradiction), [null, null, null, null, null]);
+  assert.equal(
+    sources.map(({ contradiction }) => contradiction),
+    [null, null, null, null, null],
+  );
   assert.is(sources[2]?.lastAnswerAt, null);
   await until('the failure is shown', () => /503/.test(member.reading.state().sources[2]?.failure ?? ''));
   scene.mirror('a').status = 500;
@@ -253,7 +256,10 @@ test('the end of the topic is reached though the clock is set back meanwhile', a
 test('addresses at one host are one source, and one source alone is none', () => {
   const topicId = entity('0.0.1');
   const sources = mirrorSources(['http://one.example:1', 'http://ONE.example.:2/', 'https://two.example'], topicId);
-  assert.equal(sources.map(({ name }) => name), ['one.example', 'two.example']);
+  assert.equal(
+    sources.map(({ name }) => name),
+    ['one.example', 'two.example'],
+  );
   const options = { topicId, head: INITIAL_HEAD, self: SELF, members: [SELF], now: Date.now, random: Math.random };
   const open = (count: number): TopicReading =>
     new TopicReading({

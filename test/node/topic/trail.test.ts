@@ -50,7 +50,10 @@ test('an answer that was asked for before the trail was dropped is not taken', (
 test('what is said again must be what was said, and nothing of an answer that does not link is taken', () => {
   const trail = follow(TRUTH.slice(0, 50));
   const lie = forkOf(TRUTH.slice(0, 60), 50, 'lie');
-  assert.throws(() => trail.take(49, lie.slice(49), true, none), (error: unknown) => error instanceof LinkError);
+  assert.throws(
+    () => trail.take(49, lie.slice(49), true, none),
+    (error: unknown) => error instanceof LinkError,
+  );
   assert.throws(() => trail.take(49, [...TRUTH.slice(49, 55), ...TRUTH.slice(56, 60)], true, none));
   assert.is(trail.head.sequence, 50);
   assert.is(trail.take(49, TRUTH.slice(49, 60), true, none), 10);

@@ -99,7 +99,11 @@ test('of a record that was made elsewhere the version before it is found, though
     const { speaks, accountStatements } = (await bothOn(node, id)).found.verdict;
     said.push([speaks, accountStatements.map(({ version }) => version)]);
   }
-  assert.equal(said, [[false, []], [true, [1]], [false, [2]]]);
+  assert.equal(said, [
+    [false, []],
+    [true, [1]],
+    [false, [2]],
+  ]);
 });
 
 test('a bundle proves where the version and the review stand, also where most checkpoints cover the record alone', async () => {
@@ -109,7 +113,10 @@ test('a bundle proves where the version and the review stand, also where most ch
   await store.record('us', overrideOf(subject, 'a'));
   await using behind = await store.open({ eu: 1, ca: 1, sg: 1, jp: 1, za: 1 });
   const { found, offline } = await bothOn(behind, subject);
-  assert.equal([found.verdict.word, offline.word, offline.evidence?.complianceStatus.article14], ['verified', 'verified', true]);
+  assert.equal(
+    [found.verdict.word, offline.word, offline.evidence?.complianceStatus.article14],
+    ['verified', 'verified', true],
+  );
   assert.equal(flagsOf(offline), flagsOf(found.verdict));
 });
 
@@ -122,7 +129,10 @@ test('reviews by a node while the statement named it count; others are named wit
     { id: made.late, kind: 'human_override', node: 'us' },
   ]);
   assert.not(links.ids.includes(made.first));
-  assert.equal(verdict.accountStatements, [{ version: 2, id: made.second }, { version: 1, id: made.first }]);
+  assert.equal(verdict.accountStatements, [
+    { version: 2, id: made.second },
+    { version: 1, id: made.first },
+  ]);
   assert.ok(offline.evidence?.complianceDetail.article14_5);
 });
 
@@ -203,14 +213,20 @@ test('what a node counts of other nodes’ records is what speaks for the accoun
   const speakers = new AccountSpeakers(store, versions);
   const records = await Promise.all([made.early, made.named, made.late, made.first].map((id) => readRecord(store, id)));
   const all = records.flatMap((found) => found?.record ?? []);
-  assert.equal((await speakers.speaking(ACCOUNT, all)).map(({ id }) => id), [made.named, made.first]);
+  assert.equal(
+    (await speakers.speaking(ACCOUNT, all)).map(({ id }) => id),
+    [made.named, made.first],
+  );
   assert.equal(await speakers.speaking('acc_eu_other', all), []);
   // One that has no batch yet is judged by the newest version, which does not name its node any more.
   const { ledger } = made.store;
   const young = recordAt(await ledger.log.seal('us', [overrideOf(made.subject, 'e')]), 0);
   const ofNew = recordAt(await ledger.log.seal('sg', [overrideOf(made.subject, 'f')]), 0);
   const unsealed = [young, ofNew].map((texts) => openRecord(nobleSuite, texts));
-  assert.equal((await speakers.speaking(ACCOUNT, unsealed)).map((one) => one.node), ['sg']);
+  assert.equal(
+    (await speakers.speaking(ACCOUNT, unsealed)).map((one) => one.node),
+    ['sg'],
+  );
 });
 
 test.run();

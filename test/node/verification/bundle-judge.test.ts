@@ -58,12 +58,16 @@ test('a bundle asks the log about all that it names', async () => {
 });
 
 test('what a key signed whose revocation is in force and not known here is not verified, and no checkpoint by it counts', async () => {
-  const withUnclear = (...unclear: readonly NodeKey[]) => judge.judge(text, { ...terms, log: { ...terms.log, unclear } });
+  const withUnclear = (...unclear: readonly NodeKey[]) =>
+    judge.judge(text, { ...terms, log: { ...terms.log, unclear } });
   const { keyId } = batch.envelope;
   assert.is((await withUnclear({ node: nodeId('eu'), keyId })).word, 'too-few-checkpoints');
   assert.is((await withUnclear({ node: nodeId('us'), keyId })).word, 'verified');
   const witnesses = bundle.checkpoints.map(({ text: checkpoint }) => checkpointStatement.parse(checkpoint));
-  assert.is((await withUnclear(...witnesses.map(({ node, keyId: of }) => ({ node, keyId: of })))).word, 'too-few-checkpoints');
+  assert.is(
+    (await withUnclear(...witnesses.map(({ node, keyId: of }) => ({ node, keyId: of })))).word,
+    'too-few-checkpoints',
+  );
 });
 
 test('what the log knows otherwise is contradicted', async () => {
@@ -92,7 +96,8 @@ test('the event loop goes on: this thread does a small part of the work', async 
     return (user + system) / 1000;
   };
   // The least of some: a collection of garbage falls on whichever is under way.
-  const least = async (work: () => unknown): Promise<number> => Math.min(await cost(work), await cost(work), await cost(work));
+  const least = async (work: () => unknown): Promise<number> =>
+    Math.min(await cost(work), await cost(work), await cost(work));
   const here = await least(() => judgeBundle(nativeSuite, long, terms));
   const apart = await least(() => judge.judge(long, terms));
   console.log(

@@ -22,7 +22,10 @@ test('records that one version decides of cost one search', async () => {
   const { newestBefore, looked } = everyTenth(3);
   const found = await DecidingVersions.find({ newestBefore }, 'acc_eu_demo', [null, 28, 25, 21, 19, 12]);
   assert.equal(looked, [null, 19]);
-  assert.equal(found.versions.map(({ index }) => index), [20, 10]);
+  assert.equal(
+    found.versions.map(({ index }) => index),
+    [20, 10],
+  );
   for (const place of [null, 28, 21, 19, 12]) assert.ok(found.covers(place), String(place));
   assert.not(found.covers(20), 'before it another version may decide');
 });
@@ -40,7 +43,10 @@ test('of more versions than one answer may rest on, those of the first places ar
   const places = Array.from({ length: 40 }, (_, i) => 395 - 10 * i);
   const found = await DecidingVersions.find({ newestBefore }, 'acc_eu_demo', places);
   assert.is(looked.length, 16);
-  assert.equal(places.filter((place) => found.covers(place)), places.slice(0, 16));
+  assert.equal(
+    places.filter((place) => found.covers(place)),
+    places.slice(0, 16),
+  );
 });
 
 test.run();

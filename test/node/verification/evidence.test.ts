@@ -19,7 +19,10 @@ async function sealed() {
   if (record === undefined) throw new Error('no record');
   const { store, node } = rebuilding.origin;
   const keysOf = async (reads: Reads) => {
-    const evidence = await readEvidence({ store: reads, trees: new ProofTrees(), decisionOf: async () => undefined }, record.record.id);
+    const evidence = await readEvidence(
+      { store: reads, trees: new ProofTrees(), decisionOf: async () => undefined },
+      record.record.id,
+    );
     if (evidence === undefined) throw new Error('no evidence');
     const { receipt, batch } = evidence.proof;
     assert.is(batch === null, evidence.batch === undefined);

@@ -31,7 +31,10 @@ async function threeRosters() {
 
 const { ledger, first, second, third, underFirst } = await threeRosters();
 const { log } = ledger;
-const newest = await checkpointsBy(ledger, log.roster().roster.members.map(({ node }) => node));
+const newest = await checkpointsBy(
+  ledger,
+  log.roster().roster.members.map(({ node }) => node),
+);
 
 test('under the newest roster every record is proven, by its quorum and the majorities of those before it', async () => {
   for (const sealed of [first, second, third]) {

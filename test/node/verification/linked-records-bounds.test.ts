@@ -69,7 +69,11 @@ test('of other nodes’ records fewer are shown, each node’s in its turn, and 
   await add('sg');
   const { incidents, truncated } = await findLinked({ store, read }, subject);
   assert.equal([incidents.length, truncated], [COUNTED_ELSEWHERE, true]);
-  assert.is(incidents.filter(({ record }) => record.node === 'sg').length, 1, 'what one makes hides nothing of another');
+  assert.is(
+    incidents.filter(({ record }) => record.node === 'sg').length,
+    1,
+    'what one makes hides nothing of another',
+  );
 });
 
 test('the start of a session is not linked to itself', async () => {
@@ -79,7 +83,10 @@ test('the start of a session is not linked to itself', async () => {
   await store.write(linkOperations(end));
   const read = async (id: AttestationRecord['id']) => ({ record: id === end.id ? end : start });
   const { evidence } = await findLinked({ store, read }, start);
-  assert.equal(evidence.map(({ record }) => record.kind), ['session_end']);
+  assert.equal(
+    evidence.map(({ record }) => record.kind),
+    ['session_end'],
+  );
 });
 
 test.run();

@@ -57,7 +57,14 @@ test('an override of a record shows at once, as a count and an id, and names nob
   const override = await overrideOf(record.id, 'a');
   const after = await verdictOn(eu, record.id);
   assert.equal([flags(after).article14, flags(after).article12_3d, flags(after).article14_5], [true, true, false]);
-  assert.equal(links(after), { overrides: 1, incidents: 0, session: false, ids: [override.id], others: [], truncated: false });
+  assert.equal(links(after), {
+    overrides: 1,
+    incidents: 0,
+    session: false,
+    ids: [override.id],
+    others: [],
+    truncated: false,
+  });
   await overrideOf(record.id, 'b');
   const twice = await verdictOn(eu, record.id);
   assert.is(flags(twice).article14_5, true);
@@ -243,7 +250,9 @@ test('ten linked records of one batch cost a bundle less than 8 kB each', async 
   await until('it is confirmed', async () => (await eu.get(`/v1/verify/${record.id}`)).body.status === 'confirmed');
   const bytesOf = async (query: string) => {
     const { text } = await eu.get(`/v1/bundles/${record.id}${query}`);
-    const { verified, linked } = verifyBundle(nobleSuite, parseBundleText(text), { pin: eu.context.keys.rosters.genesis });
+    const { verified, linked } = verifyBundle(nobleSuite, parseBundleText(text), {
+      pin: eu.context.keys.rosters.genesis,
+    });
     assert.ok(verified && linked.every(({ word }) => word === 'verified'));
     return { bytes: Buffer.byteLength(text), linked: linked.length };
   };
@@ -271,7 +280,10 @@ test('another node’s word turns a flag where the account’s statement names i
     const [verdict, session] = [await verdictOn(node, subject.id), await verdictOn(node, inside.id)];
     assert.equal([flags(verdict).article14, flags(session).article12_3a], [false, false]);
     assert.equal([links(verdict).overrides, links(verdict).incidents, links(verdict).ids], [0, 0, []]);
-    assert.equal(links(verdict).others, early.map(({ id, kind }) => ({ id, kind, node: 'us' })));
+    assert.equal(
+      links(verdict).others,
+      early.map(({ id, kind }) => ({ id, kind, node: 'us' })),
+    );
     assert.equal(verdict.accountStatements, []);
     // Of a review, and of the end of a session, itself: its node has no say in the account.
     assert.is((await verdictOn(node, earlyEnd.id)).speaks, false);
@@ -286,10 +298,16 @@ test('another node’s word turns a flag where the account’s statement names i
   for (const node of [eu, us]) {
     const [verdict, session] = [await verdictOn(node, subject.id), await verdictOn(node, inside.id)];
     assert.equal([flags(verdict).article14_5, flags(session).article12_3a], [true, true]);
-    assert.equal([links(verdict).ids, objectsOf(links(verdict), 'others').length], [named.map(({ id }) => id), early.length]);
+    assert.equal(
+      [links(verdict).ids, objectsOf(links(verdict), 'others').length],
+      [named.map(({ id }) => id), early.length],
+    );
     assert.equal(verdict.accountStatements, [statement]);
   }
-  for (const [record, flag] of [[subject, 'article14_5'], [inside, 'article12_3a']] as const) {
+  for (const [record, flag] of [
+    [subject, 'article14_5'],
+    [inside, 'article12_3a'],
+  ] as const) {
     const bundle = parseBundle((await eu.get(`/v1/bundles/${record.id}?linked=1`)).body);
     const offline = verifyBundle(nobleSuite, bundle, { pin: eu.context.keys.rosters.genesis });
     assert.is(offline.evidence?.complianceDetail[flag], true);

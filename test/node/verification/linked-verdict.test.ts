@@ -59,37 +59,47 @@ testWith('64 linked records are checked once, and their trees built once', { gro
   assert.ok(started.reads() - reads < 12, `${started.reads() - reads} reads`);
 });
 
-testWith('of a batch that many linked records are in everything is read, checked and built once', { together: 16 }, async (store) => {
-  const counting = countingSuite();
-  const started = startVerifier(store, { suite: counting.suite });
-  assert.equal(await wordOf(started, store), { word: 'verified', overrides: 32, incidents: 32 });
-  assert.is(store.batches.length, 5);
-  assert.is(counting.signatures(), signaturesOf(store));
-  // Two trees of 16 leaves a batch; that of the subject has one leaf, and nothing to hash.
-  assert.is(started.nodes(), 2 * 15 * 4);
-  // Where the batch of a record before stood, its envelope is looked at first.
-  assert.ok(started.rows('envelope') < 2 * store.batches.length, `${started.rows('envelope')} envelopes`);
-  assert.is(started.rows('tile'), store.batches.length);
-  assert.is(started.ranges('batch-first'), store.batches.length);
-});
+testWith(
+  'of a batch that many linked records are in everything is read, checked and built once',
+  { together: 16 },
+  async (store) => {
+    const counting = countingSuite();
+    const started = startVerifier(store, { suite: counting.suite });
+    assert.equal(await wordOf(started, store), { word: 'verified', overrides: 32, incidents: 32 });
+    assert.is(store.batches.length, 5);
+    assert.is(counting.signatures(), signaturesOf(store));
+    // Two trees of 16 leaves a batch; that of the subject has one leaf, and nothing to hash.
+    assert.is(started.nodes(), 2 * 15 * 4);
+    // Where the batch of a record before stood, its envelope is looked at first.
+    assert.ok(started.rows('envelope') < 2 * store.batches.length, `${started.rows('envelope')} envelopes`);
+    assert.is(started.rows('tile'), store.batches.length);
+    assert.is(started.ranges('batch-first'), store.batches.length);
+  },
+);
 
-testWith('a linked record whose batch is damaged is missed, and the others of other batches are not', { overrides: 4, incidents: 0, together: 2 }, async (store) => {
-  const { node, batches } = store;
-  const [, damaged] = batches;
-  if (damaged === undefined) throw new Error('there are two');
-  const { node: origin, batch } = damaged.envelope;
-  await node.store.write([{ type: 'del', key: tileTable.key(origin, batch, 0, 0) }]);
-  const found = await startVerifier(store).verifier.verifyRecord(store.subject);
-  assert.equal([found?.links.overrides, found?.links.truncated], [2, true]);
-  await node.store.write([{ type: 'del', key: envelopeTable.key(origin, batch) }]);
-  // What is in no batch is held to be unsealed: its group's signature speaks for it.
-  const unsealed = await startVerifier(store).verifier.verifyRecord(store.subject);
-  assert.equal([unsealed?.links.overrides, unsealed?.links.truncated], [4, false]);
-});
+testWith(
+  'a linked record whose batch is damaged is missed, and the others of other batches are not',
+  { overrides: 4, incidents: 0, together: 2 },
+  async (store) => {
+    const { node, batches } = store;
+    const [, damaged] = batches;
+    if (damaged === undefined) throw new Error('there are two');
+    const { node: origin, batch } = damaged.envelope;
+    await node.store.write([{ type: 'del', key: tileTable.key(origin, batch, 0, 0) }]);
+    const found = await startVerifier(store).verifier.verifyRecord(store.subject);
+    assert.equal([found?.links.overrides, found?.links.truncated], [2, true]);
+    await node.store.write([{ type: 'del', key: envelopeTable.key(origin, batch) }]);
+    // What is in no batch is held to be unsealed: its group's signature speaks for it.
+    const unsealed = await startVerifier(store).verifier.verifyRecord(store.subject);
+    assert.equal([unsealed?.links.overrides, unsealed?.links.truncated], [4, false]);
+  },
+);
 
 testWith('what was checked as it arrived is not checked again after a start', {}, async (store) => {
   const counting = countingSuite();
-  for (const { node } of [store, store]) assert.is((await wordOf(startVerifier({ node }, counting), store)).word, 'verified');
+  for (const { node } of [store, store]) {
+    assert.is((await wordOf(startVerifier({ node }, counting), store)).word, 'verified');
+  }
   assert.is(counting.signatures(), signaturesOf(store));
 });
 
@@ -104,56 +114,68 @@ testWith('identical questions at the same time are one verdict', { overrides: 2,
   assert.is(new Set(many).size, 1);
 });
 
-testWith('of many questions at once some are refused at once, and those that wait are answered', { overrides: 1, incidents: 0, groupSize: 300 }, async (store) => {
-  const { verifier } = startVerifier(store);
-  const ids = store.batches.flatMap(({ records }) => records.map(({ id }) => id));
-  const { places, waiting } = CLASS_BOUNDS.verdict;
-  const outcomes = await Promise.all(
-    ids.map((id) =>
-      verifier.verifyRecord(id).then(
-        (found) => found?.verdict.word,
-        (error: unknown) => (error instanceof BusyError ? 'busy' : String(error)),
+testWith(
+  'of many questions at once some are refused at once, and those that wait are answered',
+  { overrides: 1, incidents: 0, groupSize: 300 },
+  async (store) => {
+    const { verifier } = startVerifier(store);
+    const ids = store.batches.flatMap(({ records }) => records.map(({ id }) => id));
+    const { places, waiting } = CLASS_BOUNDS.verdict;
+    const outcomes = await Promise.all(
+      ids.map((id) =>
+        verifier.verifyRecord(id).then(
+          (found) => found?.verdict.word,
+          (error: unknown) => (error instanceof BusyError ? 'busy' : String(error)),
+        ),
       ),
-    ),
-  );
-  const counted = Map.groupBy(outcomes, (outcome) => outcome);
-  assert.equal(new Set(counted.keys()), new Set(['verified', 'busy']));
-  assert.is(counted.get('verified')?.length, places + waiting);
-  assert.is((await verifier.verifyRecord(store.subject))?.verdict.word, 'verified');
-});
+    );
+    const counted = Map.groupBy(outcomes, (outcome) => outcome);
+    assert.equal(new Set(counted.keys()), new Set(['verified', 'busy']));
+    assert.is(counted.get('verified')?.length, places + waiting);
+    assert.is((await verifier.verifyRecord(store.subject))?.verdict.word, 'verified');
+  },
+);
 
-testWith('a revocation fells what was remembered as holding, of the linked ones and of the record', { overrides: 3, incidents: 1 }, async (store) => {
-  const { ledger, node, batches } = store;
-  const started = startVerifier(store);
-  assert.equal(await wordOf(started, store), { word: 'verified', overrides: 3, incidents: 1 });
-  // Since the second override: the record and the first one were decided before.
-  const compromisedSince = batches[2]?.envelope.sealedAt ?? null;
-  await revoke(ledger, compromisedSince);
-  await node.readOn();
-  await checkpointsOf(store, OTHERS);
-  assert.equal(await wordOf(started, store), { word: 'verified', overrides: 1, incidents: 0 });
-  const earlier = batches[0]?.envelope.from ?? null;
-  await revoke(ledger, earlier);
-  await node.readOn();
-  await checkpointsOf(store, OTHERS);
-  assert.equal(await wordOf(started, store), { word: 'contradicted', overrides: 0, incidents: 0 });
-});
+testWith(
+  'a revocation fells what was remembered as holding, of the linked ones and of the record',
+  { overrides: 3, incidents: 1 },
+  async (store) => {
+    const { ledger, node, batches } = store;
+    const started = startVerifier(store);
+    assert.equal(await wordOf(started, store), { word: 'verified', overrides: 3, incidents: 1 });
+    // Since the second override: the record and the first one were decided before.
+    const compromisedSince = batches[2]?.envelope.sealedAt ?? null;
+    await revoke(ledger, compromisedSince);
+    await node.readOn();
+    await checkpointsOf(store, OTHERS);
+    assert.equal(await wordOf(started, store), { word: 'verified', overrides: 1, incidents: 0 });
+    const earlier = batches[0]?.envelope.from ?? null;
+    await revoke(ledger, earlier);
+    await node.readOn();
+    await checkpointsOf(store, OTHERS);
+    assert.equal(await wordOf(started, store), { word: 'contradicted', overrides: 0, incidents: 0 });
+  },
+);
 
-testWith('a checkpoint that counts, and a roster that asks for fewer, are seen at once', { overrides: 1, incidents: 0, witnesses: ['us'] }, async (store) => {
-  const { ledger, node } = store;
-  const { log } = ledger;
-  const started = startVerifier(store);
-  assert.is((await wordOf(started, store)).word, 'too-few-checkpoints');
-  await checkpointsOf(store, ['ca']);
-  assert.is((await wordOf(started, store)).word, 'too-few-checkpoints');
-  const draft = ledger.draftRoster({ quorum: 2 });
-  ledger.enforce(draft, ...OTHERS);
-  await node.readOn();
-  await checkpointsOf(store, ['us', 'ca']);
-  const found = await started.verifier.verifyRecord(store.subject);
-  assert.is(found?.verdict.word, 'verified');
-  assert.equal(found?.verdict.restsOn, { version: 2, hash: log.roster(2).hash });
-});
+testWith(
+  'a checkpoint that counts, and a roster that asks for fewer, are seen at once',
+  { overrides: 1, incidents: 0, witnesses: ['us'] },
+  async (store) => {
+    const { ledger, node } = store;
+    const { log } = ledger;
+    const started = startVerifier(store);
+    assert.is((await wordOf(started, store)).word, 'too-few-checkpoints');
+    await checkpointsOf(store, ['ca']);
+    assert.is((await wordOf(started, store)).word, 'too-few-checkpoints');
+    const draft = ledger.draftRoster({ quorum: 2 });
+    ledger.enforce(draft, ...OTHERS);
+    await node.readOn();
+    await checkpointsOf(store, ['us', 'ca']);
+    const found = await started.verifier.verifyRecord(store.subject);
+    assert.is(found?.verdict.word, 'verified');
+    assert.equal(found?.verdict.restsOn, { version: 2, hash: log.roster(2).hash });
+  },
+);
 
 testWith('a linked record that comes later is seen at once', { overrides: 1, incidents: 0 }, async (store) => {
   const { ledger, node, subject } = store;
@@ -180,30 +202,38 @@ testWith('a payload that is erased, or damaged, is seen at once', { overrides: 1
   assert.is((await verifier.verifyRecord(store.subject))?.verdict.word, 'payload-damaged');
 });
 
-testWith('what does not hold is read anew each time: a receipt that is mended holds again', { overrides: 2, incidents: 0 }, async (store) => {
-  const { node, batches } = store;
-  const [, first, second] = batches;
-  if (first === undefined || second === undefined) throw new Error('there are two');
-  const started = startVerifier(store);
-  const place = [nodeId(ORIGIN), first.envelope.first] as const;
-  const damaged = { ...first.signedGroup, signature: second.signedGroup.signature };
-  await node.store.write([groupTable.put(place, damaged)]);
-  assert.is((await wordOf(started, store)).overrides, 1);
-  assert.is((await wordOf(started, store)).overrides, 1);
-  await node.store.write([groupTable.put(place, first.signedGroup)]);
-  assert.is((await wordOf(started, store)).overrides, 2);
-});
+testWith(
+  'what does not hold is read anew each time: a receipt that is mended holds again',
+  { overrides: 2, incidents: 0 },
+  async (store) => {
+    const { node, batches } = store;
+    const [, first, second] = batches;
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    const started = startVerifier(store);
+    const place = [nodeId(ORIGIN), first.envelope.first] as const;
+    const damaged = { ...first.signedGroup, signature: second.signedGroup.signature };
+    await node.store.write([groupTable.put(place, damaged)]);
+    assert.is((await wordOf(started, store)).overrides, 1);
+    assert.is((await wordOf(started, store)).overrides, 1);
+    await node.store.write([groupTable.put(place, first.signedGroup)]);
+    assert.is((await wordOf(started, store)).overrides, 2);
+  },
+);
 
-testWith('the record itself is read anew each time: a byte that changed is seen', { overrides: 1, incidents: 0 }, async (store) => {
-  const { node, batches } = store;
-  const [subject, other] = batches;
-  if (subject === undefined || other === undefined) throw new Error('there are two');
-  const started = startVerifier(store);
-  assert.is((await wordOf(started, store)).word, 'verified');
-  const damaged = { ...subject.signedGroup, signature: other.signedGroup.signature };
-  await node.store.write([groupTable.put([nodeId(ORIGIN), subject.envelope.first], damaged)]);
-  assert.is((await wordOf(started, store)).word, 'not-signed');
-});
+testWith(
+  'the record itself is read anew each time: a byte that changed is seen',
+  { overrides: 1, incidents: 0 },
+  async (store) => {
+    const { node, batches } = store;
+    const [subject, other] = batches;
+    if (subject === undefined || other === undefined) throw new Error('there are two');
+    const started = startVerifier(store);
+    assert.is((await wordOf(started, store)).word, 'verified');
+    const damaged = { ...subject.signedGroup, signature: other.signedGroup.signature };
+    await node.store.write([groupTable.put([nodeId(ORIGIN), subject.envelope.first], damaged)]);
+    assert.is((await wordOf(started, store)).word, 'not-signed');
+  },
+);
 
 async function revoke(ledger: Ledger, compromisedSince: Timestamp | null): Promise<void> {
   ledger.enforce(await ledger.draftRevocation(ORIGIN, { reason: 'compromised', compromisedSince }), ...OTHERS);

@@ -33,11 +33,16 @@ test('what the log has is answered, and what it has not is left out', async () =
   const view = logViewOf(await node.knowledge.ask({ places: [index, 900], sizes: [1, log.size, 900], batches }));
   assert.equal([view.decisionAt(index), view.decisionAt(900)], [log.decisions[index], undefined]);
   assert.equal([1, log.size, 900].map(view.rootAt), [log.rootAt(1), log.rootAt(log.size), undefined]);
-  assert.equal(batches.map(({ batch }) => view.decidedBatch(EU, batch)), [log.decisions[index], undefined]);
+  assert.equal(
+    batches.map(({ batch }) => view.decidedBatch(EU, batch)),
+    [log.decisions[index], undefined],
+  );
   assert.is(view.decisionAt(index + 1), undefined, 'nobody asked for it');
   const { federationLog, keys } = node;
   const alone = new LogKnowledge({ federationLog, checkpointStore: { kept: () => [] }, keys });
-  const edge = logViewOf(await alone.ask({ places: [log.size - 1, log.size], sizes: [log.size, log.size + 1], batches: [] }));
+  const edge = logViewOf(
+    await alone.ask({ places: [log.size - 1, log.size], sizes: [log.size, log.size + 1], batches: [] }),
+  );
   assert.equal([log.size - 1, log.size].map(edge.decisionAt), [log.decisions[log.size - 1], undefined]);
   assert.equal([log.size, log.size + 1].map(edge.rootAt), [log.rootAt(log.size), undefined]);
 });
@@ -45,9 +50,15 @@ test('what the log has is answered, and what it has not is left out', async () =
 test('rosters and revocations in force are told, each with its decision, whatever is asked', async () => {
   const { rosters, revocations } = logViewOf(await node.knowledge.ask(NOTHING));
   const decided = ({ index }: { readonly index: number | null }) => (index === null ? null : log.decisions[index]);
-  assert.equal(rosters, log.rosters.map((roster) => ({ text: roster.text, decision: decided(roster) })));
+  assert.equal(
+    rosters,
+    log.rosters.map((roster) => ({ text: roster.text, decision: decided(roster) })),
+  );
   assert.is(rosters.length, 3);
-  assert.equal(revocations, log.revocations.map((one) => ({ statement: one.signed.statement, decision: decided(one) })));
+  assert.equal(
+    revocations,
+    log.revocations.map((one) => ({ statement: one.signed.statement, decision: decided(one) })),
+  );
   assert.is(revocations.length, 1);
 });
 
@@ -74,7 +85,10 @@ test('of a key whose revocation is in force and not known here it is unclear wha
   const checkpoint = { ...checkpointStatement.parse(signed.text), node: nodeId('us'), keyId };
   const ask = (keys: Pick<typeof node.keys, 'directory'>) =>
     new LogKnowledge({ federationLog, checkpointStore: { kept: () => [{ checkpoint, signed }] }, keys }).ask(NOTHING);
-  assert.equal((await ask(node.keys)).checkpoints.map((counted) => counted.checkpoint), [checkpoint]);
+  assert.equal(
+    (await ask(node.keys)).checkpoints.map((counted) => counted.checkpoint),
+    [checkpoint],
+  );
   assert.equal((await ask({ directory })).checkpoints, [], 'nothing rests on what may have been taken back');
 });
 

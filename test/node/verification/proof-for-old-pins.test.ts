@@ -124,7 +124,10 @@ test('a revocation that was decided first is carried by its own text, though oth
   const compromised = { ...decided.revocation, reason: 'compromised' as const, compromisedSince: timestampOf(0) };
   await node.keys.learnRevocation(await signStatement(revocationStatement, compromised, log.member('eu').identity));
   const bundle = await node.bundleOf(sealed);
-  assert.equal(bundle.revocations.map(({ statement }) => statement), [decided.signed.statement]);
+  assert.equal(
+    bundle.revocations.map(({ statement }) => statement),
+    [decided.signed.statement],
+  );
   assert.is(verifyBundle(nativeSuite, bundle, { pin: log.genesis }).word, 'verified');
 });
 
@@ -169,7 +172,11 @@ function stateOf(log: FederationLog): DecisionState {
   for (const { roster, hash, index } of log.rosters.slice(1)) {
     state = withRoster(nativeSuite, state, roster, { hash, index });
   }
-  for (const { revocation: { node, keyId }, signed, index } of log.revocations) {
+  for (const {
+    revocation: { node, keyId },
+    signed,
+    index,
+  } of log.revocations) {
     const statement = hashText(nativeSuite, signed.statement);
     const { consensusTimestamp } = decisionText.parse(log.decisions[index] ?? '');
     state = withRevocation(state, { node, keyId, statement }, index, consensusTimestamp);

@@ -23,7 +23,19 @@ const root = writeSha256(tree.root());
 const at = timestampOf(0);
 const keyId = root;
 const node = nodeId('eu');
-const envelope: Envelope = { v: 2, type: 'batch', node, batch: 1, first: FIRST, size: SIZE, root, prev: null, from: at, sealedAt: at, keyId };
+const envelope: Envelope = {
+  v: 2,
+  type: 'batch',
+  node,
+  batch: 1,
+  first: FIRST,
+  size: SIZE,
+  root,
+  prev: null,
+  from: at,
+  sealedAt: at,
+  keyId,
+};
 
 interface Counted {
   readonly trees: ProofTrees;
@@ -58,7 +70,9 @@ function leadsToRoot(path: readonly Uint8Array[], i: number): boolean {
 
 test('each tile of a batch is read and hashed once, for all its paths', async () => {
   const found = counted();
-  for (let i = 0; i < SIZE; i += 7) assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + i, found.read), i), `${i}`);
+  for (let i = 0; i < SIZE; i += 7) {
+    assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + i, found.read), i), `${i}`);
+  }
   assert.is(found.reads, tiles.size);
   assert.is(found.hashes, SIZE - 1);
 });
@@ -113,7 +127,9 @@ test('leaves of a batch are had of the tiles at hand, and read where there is no
 
 test('no more is kept than there is room for', async () => {
   const found = counted(20 << 10);
-  for (const i of [0, 300, 599, 0]) assert.ok(encodeHex((await found.trees.batchPath(envelope, FIRST + i, found.read))[0] ?? new Uint8Array()));
+  for (const i of [0, 300, 599, 0]) {
+    assert.ok(encodeHex((await found.trees.batchPath(envelope, FIRST + i, found.read))[0] ?? new Uint8Array()));
+  }
   assert.ok(found.reads > tiles.size);
 });
 

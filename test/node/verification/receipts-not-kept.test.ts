@@ -55,8 +55,20 @@ test('who brings a receipt that the decided batch does not keep is answered as e
   const { ledger, received, receipts } = scene;
   await using judging = await serveJudgingNode(scene.node.knowledge, receipts);
   const { record, receipt } = proofIn(received, 1);
-  const given = { format: BUNDLE_FORMAT, record, receipt, batch: null, decision: null, checkpoints: [], revocations: [] };
-  const bundle = { ...given, keys: [...ledger.log.certificates], rosters: [{ text: ledger.log.roster(1).text, decision: null }] };
+  const given = {
+    format: BUNDLE_FORMAT,
+    record,
+    receipt,
+    batch: null,
+    decision: null,
+    checkpoints: [],
+    revocations: [],
+  };
+  const bundle = {
+    ...given,
+    keys: [...ledger.log.certificates],
+    rosters: [{ text: ledger.log.roster(1).text, decision: null }],
+  };
   const response = await judging.verify(JSON.stringify(bundle));
   assert.is(response.status, 200);
   const answer: { verified: boolean } = await response.json();
@@ -108,11 +120,18 @@ test('what is kept of a key that turns out to be stolen is shown no more, and gi
   await node.keys.learnRevocation((await log.revoke('eu', terms)).signed);
   assert.equal([await receipts.all(), await receipts.proofsOf(EU)], [[], []]);
   assert.is(await receipts.note(receiptOf(received, 1)), false);
-  const rows = async () => (await Array.fromAsync(receiptNotKeptTable.under(node.store, [EU]))).map(([[seq]]) => Number(seq));
+  const rows = async () =>
+    (await Array.fromAsync(receiptNotKeptTable.under(node.store, [EU]))).map(([[seq]]) => Number(seq));
   for (let i = 1; i < RECEIPTS_OF_A_NODE; i++) assert.ok(await receipts.note(receiptOf(anew, i)));
-  assert.equal(await rows(), Array.from({ length: RECEIPTS_OF_A_NODE }, (_, i) => i + 1));
+  assert.equal(
+    await rows(),
+    Array.from({ length: RECEIPTS_OF_A_NODE }, (_, i) => i + 1),
+  );
   assert.ok(await receipts.note(receiptOf(anew, RECEIPTS_OF_A_NODE)));
-  assert.equal(await rows(), Array.from({ length: RECEIPTS_OF_A_NODE }, (_, i) => i + 2));
+  assert.equal(
+    await rows(),
+    Array.from({ length: RECEIPTS_OF_A_NODE }, (_, i) => i + 2),
+  );
   assert.is(await receipts.note(receiptOf(anew, RECEIPTS_OF_A_NODE + 1)), false);
 });
 
@@ -122,7 +141,11 @@ test('nobody is accused by a receipt that is kept, that another signed, or that 
   const [sound, broken] = [receiptOf(decided, 0), receiptOf(received, 0)];
   const group = groupStatement.parse(broken.statement);
   const byOther = await signStatement(groupStatement, group, newestKey(ledger.log.member('us')).signer);
-  const asOther = await signStatement(groupStatement, { ...group, node: nodeId('us') }, newestKey(ledger.log.member('us')).signer);
+  const asOther = await signStatement(
+    groupStatement,
+    { ...group, node: nodeId('us') },
+    newestKey(ledger.log.member('us')).signer,
+  );
   for (const given of [
     sound,
     { ...broken, ...byOther },

@@ -3,7 +3,11 @@ import * as assert from 'uvu/assert';
 import { homeOf } from '../../../protocol/accounts/account-id.ts';
 import { isKeyId, type KeyId } from '../../../protocol/accounts/key-id.ts';
 import { refusalSource, refusedKeyOf } from '../../../protocol/accounts/refused-key.ts';
-import { type AccountStatement, readAccountStatement, writeAccountStatement } from '../../../protocol/accounts/statement.ts';
+import {
+  type AccountStatement,
+  readAccountStatement,
+  writeAccountStatement,
+} from '../../../protocol/accounts/statement.ts';
 import { lowerTier } from '../../../protocol/accounts/tier.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -47,7 +51,12 @@ test('is refused with a member more, a key twice, a node twice, none, or no vers
     ` ${writeAccountStatement(STATEMENT)}`,
   ];
   assert.ok(key);
-  for (const text of bad) assert.throws(() => readAccountStatement(text), (error: unknown) => error instanceof StatementError);
+  for (const text of bad) {
+    assert.throws(
+      () => readAccountStatement(text),
+      (error: unknown) => error instanceof StatementError,
+    );
+  }
 });
 
 test('a key may stand once only, by its id and by its hash', () => {

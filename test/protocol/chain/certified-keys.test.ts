@@ -163,11 +163,7 @@ function text(letters: string): Base64url {
   return letters;
 }
 
-async function refuses(
-  code: KeyFault,
-  signed: SignedStatement,
-  identityKeys: readonly Base64url[],
-): Promise<void> {
+async function refuses(code: KeyFault, signed: SignedStatement, identityKeys: readonly Base64url[]): Promise<void> {
   const keys = new CertifiedKeys(nativeSuite);
   try {
     keys.add(signed, () => identityKeys);

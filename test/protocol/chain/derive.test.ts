@@ -150,7 +150,10 @@ test('a certificate counts whatever time it says that it is valid from', async (
 });
 
 test('a key signs groups from the record on that its certificate names', async () => {
-  for (const [later, code] of [[0, null], [1, 'key-not-certified']] as const) {
+  for (const [later, code] of [
+    [0, null],
+    [1, 'key-not-certified'],
+  ] as const) {
     const chain = await chainWithPast();
     await chain.rotateKey({ seqFrom: chain.state.next + later });
     await refused(code, chain, {});

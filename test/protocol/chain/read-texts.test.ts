@@ -33,7 +33,10 @@ test('texts that are not those of one record are refused', () => {
     { head: '{}', body: first.body },
     { head: first.head, body: `${first.body} ` },
   ]) {
-    assert.throws(() => new ReadTexts(nativeSuite, texts), (error: unknown) => error instanceof StatementError);
+    assert.throws(
+      () => new ReadTexts(nativeSuite, texts),
+      (error: unknown) => error instanceof StatementError,
+    );
   }
 });
 

@@ -42,7 +42,10 @@ test('a rotation makes a key known as a registration does', () => {
 
 test('the key is unknown without a record, of the same account and agent, that made it known and holds', () => {
   assert.is(signatureOf(record), 'unknown-key');
-  assert.is(checkAgent(nativeSuite, record, [{ record: registration, holds: false, speaks: true }])?.signature, 'unknown-key');
+  assert.is(
+    checkAgent(nativeSuite, record, [{ record: registration, holds: false, speaks: true }])?.signature,
+    'unknown-key',
+  );
   const { agentPublicKey: _, ...keyless } = registration.claims;
   const strangers: AttestationRecord[] = [
     { ...registration, account: 'acc_else' },

@@ -40,7 +40,11 @@ test('of two certificates of a key the one that covers more counts, in whichever
 
 test('a certificate for another purpose is none of a signing key', async () => {
   const { identity, key } = eu;
-  const agent = await signStatement(keyCertificateStatement, { ...key.certificate, purpose: 'agent' as const }, identity);
+  const agent = await signStatement(
+    keyCertificateStatement,
+    { ...key.certificate, purpose: 'agent' as const },
+    identity,
+  );
   assert.throws(() => directory().addCertificate(agent), isFault('not-for-signing'));
 });
 

@@ -90,7 +90,10 @@ test('a node revokes no more keys than can be revoked, and few that the ledger d
   const known = new KnownRevocations({ ...nativeSuite, verify: () => true }, ({ hash }) => named.has(hash));
   const ofKey = (n: number): SignedStatement => {
     const keyId = hashText(nativeSuite, `key ${n}`);
-    return { ...rotated, statement: revocationStatement.write({ ...revocationStatement.parse(rotated.statement), keyId }) };
+    return {
+      ...rotated,
+      statement: revocationStatement.write({ ...revocationStatement.parse(rotated.statement), keyId }),
+    };
   };
   for (let n = 0; n < MAX_OPEN_REVOKED_KEYS; n++) add(known, ofKey(n));
   assert.throws(() => add(known, ofKey(MAX_OPEN_REVOKED_KEYS)), isFull);

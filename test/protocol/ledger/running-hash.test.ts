@@ -37,22 +37,25 @@ test('recomputes the running hashes of real mainnet messages', () => {
   assert.is(recompute(fixture.previous_running_hash, fixture.messages), 12);
 });
 
-testWhere(existsSync(MORE_VECTORS), `${MORE_VECTORS} is not here`)('recomputes every message of many runs that has a known predecessor', () => {
-  const { runs, messages } = read<{ runs: Run[]; messages: Vector[] }>(MORE_VECTORS);
-  let checked = 0;
-  for (const run of runs) {
-    const own = messages.filter(
-      (m) => m.topic_id === run.topic_id && m.sequence_number >= run.first && m.sequence_number <= run.last,
-    );
-    own.sort((a, b) => a.sequence_number - b.sequence_number);
-    const [head, ...rest] = own;
-    checked += run.previous_running_hash
-      ? recompute(run.previous_running_hash, own)
-      : recompute(head?.running_hash ?? '', rest);
-  }
-  const without = runs.filter((run) => !run.previous_running_hash).length;
-  assert.is(checked, messages.length - without);
-});
+testWhere(existsSync(MORE_VECTORS), `${MORE_VECTORS} is not here`)(
+  'recomputes every message of many runs that has a known predecessor',
+  () => {
+    const { runs, messages } = read<{ runs: Run[]; messages: Vector[] }>(MORE_VECTORS);
+    let checked = 0;
+    for (const run of runs) {
+      const own = messages.filter(
+        (m) => m.topic_id === run.topic_id && m.sequence_number >= run.first && m.sequence_number <= run.last,
+      );
+      own.sort((a, b) => a.sequence_number - b.sequence_number);
+      const [head, ...rest] = own;
+      checked += run.previous_running_hash
+        ? recompute(run.previous_running_hash, own)
+        : recompute(head?.running_hash ?? '', rest);
+    }
+    const without = runs.filter((run) => !run.previous_running_hash).length;
+    assert.is(checked, messages.length - without);
+  },
+);
 
 test('every input changes the hash', () => {
   const base: RunningHashInput = {

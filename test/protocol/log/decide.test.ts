@@ -5,7 +5,12 @@ import { utf8 } from '../../../protocol/bytes.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { decide, DecideError } from '../../../protocol/log/decide.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
-import { knownNode, MAX_OPEN_NAMES, MAX_REVOCATIONS_OF_KEY, MAX_REVOKED_KEYS } from '../../../protocol/log/decision-state.ts';
+import {
+  knownNode,
+  MAX_OPEN_NAMES,
+  MAX_REVOCATIONS_OF_KEY,
+  MAX_REVOKED_KEYS,
+} from '../../../protocol/log/decision-state.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { accountOf, FOUNDERS, genesisOf, hashOf, memberOf, messageAt, STRANGER, Topic } from './topic.ts';
 

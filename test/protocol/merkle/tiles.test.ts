@@ -53,8 +53,14 @@ test('a tree of leaves that were cut from large buffers keeps their bytes alone'
   large.fill(1);
   const [tile] = tree.tiles();
   assert.is(tile?.hashes.buffer.byteLength, 32);
-  assert.equal([...(tile?.hashes ?? [])], Array.from({ length: 32 }, () => 0));
-  assert.equal([...tree.root()], Array.from({ length: 32 }, () => 0));
+  assert.equal(
+    [...(tile?.hashes ?? [])],
+    Array.from({ length: 32 }, () => 0),
+  );
+  assert.equal(
+    [...tree.root()],
+    Array.from({ length: 32 }, () => 0),
+  );
   assert.throws(() => tree.append(large.subarray(0, 31)), RangeError);
 });
 
@@ -71,10 +77,7 @@ test('a tree can be cut into tiles at any size and go on growing', async () => {
     const size = i + 1;
     assert.is(tree.size, size);
     assert.is(encodeHex(tree.root()), encodeHex(merkleRoot(nativeSuite, leaves.slice(0, size))));
-    assert.equal(
-      hex(await pathBy(i, size, readerOf(tree))),
-      hex(referencePath(nativeSuite, i, leaves.slice(0, size))),
-    );
+    assert.equal(hex(await pathBy(i, size, readerOf(tree))), hex(referencePath(nativeSuite, i, leaves.slice(0, size))));
   }
 });
 
@@ -148,7 +151,9 @@ function pathBy(
   size: number,
   read: (level: number, index: number) => Promise<Uint8Array>,
 ): Promise<Uint8Array[]> {
-  return pathFromTiles(index, size, async (level, tile, width) => treeOfTile(nativeSuite, await read(level, tile), width));
+  return pathFromTiles(index, size, async (level, tile, width) =>
+    treeOfTile(nativeSuite, await read(level, tile), width),
+  );
 }
 
 test.run();

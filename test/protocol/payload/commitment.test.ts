@@ -100,7 +100,10 @@ test('the answer to a query that it does not hold is bound to the hash of it', (
 });
 
 test('a payload and its canonical text match the same, whatever the payload', () => {
-  const member = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('input', 'output', 'decision', '"', 'x'), fc.jsonValue()));
+  const member = fc.oneof(
+    fc.jsonValue(),
+    fc.dictionary(fc.constantFrom('input', 'output', 'decision', '"', 'x'), fc.jsonValue()),
+  );
   const anyPayload = fc.dictionary(fc.constantFrom('data', 'queryHash', 'sourceId', '10', '9'), member);
   fc.assert(
     fc.property(anyPayload, fc.subarray(['dataHash', 'inputHash', 'outputHash']), (made, claimed) => {

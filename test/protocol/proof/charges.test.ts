@@ -11,7 +11,16 @@ import { parseProofText } from '../../../protocol/proof/parse-proof.ts';
 import type { ProofWord } from '../../../protocol/proof/proof-word.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
-import { beginningOf, decidedName, falseCheckpoint, leavesAt, LedgerReading, proofOf, receiptNotKept, twoEnvelopes } from '../../fixtures/misdeed-proof.ts';
+import {
+  beginningOf,
+  decidedName,
+  falseCheckpoint,
+  leavesAt,
+  LedgerReading,
+  proofOf,
+  receiptNotKept,
+  twoEnvelopes,
+} from '../../fixtures/misdeed-proof.ts';
 
 const FIRST = { batch: 1, first: 1, prev: null } as const;
 const OTHER = hashText(nativeSuite, 'another');
@@ -46,7 +55,13 @@ test('a message names an envelope by its federation, node, number, key and hash,
     return wordOf(log, proof, { pin: log.genesis, messageAt });
   };
   assert.is(word(message), 'proven');
-  for (const change of [{ federation: OTHER }, { node: nodeId('us') }, { batch: 2 }, { keyId: OTHER }, { envelope: OTHER }]) {
+  for (const change of [
+    { federation: OTHER },
+    { node: nodeId('us') },
+    { batch: 2 },
+    { keyId: OTHER },
+    { envelope: OTHER },
+  ]) {
     assert.is(word({ ...message, ...change }), 'contradicted', JSON.stringify(change));
   }
   assert.is(word({ v: 2, type: 'roster', federation: log.genesis, previous: OTHER, statement: OTHER }), 'contradicted');
@@ -85,7 +100,11 @@ test('two trees differ where both have another leaf in one place, and not where 
   };
   const difference = leavesAt(1, log, liar);
   assert.is(await word({ first, second, difference }), 'proven');
-  assert.is(await word({ first, second: first, difference: leavesAt(1, log, log) }), 'no-contradiction', 'the same leaf');
+  assert.is(
+    await word({ first, second: first, difference: leavesAt(1, log, log) }),
+    'no-contradiction',
+    'the same leaf',
+  );
   assert.is(await word({ first, second: first, difference }), 'no-contradiction', 'the second has no such leaf');
   assert.is(await word({ first: second, second, difference }), 'no-contradiction', 'the first has no such leaf');
   const elsewhere = await liar.checkpoint('sg', { federation: OTHER });
@@ -141,7 +160,8 @@ test('a receipt accuses by its own leaf, node and key, against the leaf that the
   const decided = await log.seal('eu', [{ submittedAt }], { ...FIRST, from: submittedAt });
   log.decide(decided);
   const misdeed = only('receipt-not-kept', receiptNotKept(log, received, decided, 0));
-  const word = async (change: Partial<Of<'receipt-not-kept'>>) => wordOf(log, await proofOf(log, { ...misdeed, ...change }));
+  const word = async (change: Partial<Of<'receipt-not-kept'>>) =>
+    wordOf(log, await proofOf(log, { ...misdeed, ...change }));
   assert.is(await word({}), 'proven');
   const foreign = await log.seal('us', [{ submittedAt }], FIRST);
   const byAnother = only('receipt-not-kept', receiptNotKept(log, foreign, decided, 0));

@@ -116,7 +116,9 @@ async function accusations({ log, sealed, names, checkpoints }: History): Promis
 }
 
 function pairs<Item>(items: readonly Item[]): (readonly [Item, Item])[] {
-  return items.flatMap((first, i) => items.slice(i + 1).flatMap((second) => [[first, second] as const, [second, first] as const]));
+  return items.flatMap((first, i) =>
+    items.slice(i + 1).flatMap((second) => [[first, second] as const, [second, first] as const]),
+  );
 }
 
 test('no proof that honest history gives accuses anybody, to whoever read the ledger or not', async () => {
@@ -152,11 +154,16 @@ test('a changed character of a proof never accuses anybody else, and of a true o
     assert.is(verdict.word, 'proven', proof.misdeed.type);
     const strings = stringsOf(proof).filter(({ text }) => text.length > 0);
     fc.assert(
-      fc.property(fc.constantFrom(...strings), fc.nat(), fc.constantFrom(...REPLACEMENTS), ({ pointer, text }, at, to) => {
-        const i = at % text.length;
-        fc.pre(text[i] !== to);
-        assertSame(proof, verdict, known, pointer, text.slice(0, i) + to + text.slice(i + 1));
-      }),
+      fc.property(
+        fc.constantFrom(...strings),
+        fc.nat(),
+        fc.constantFrom(...REPLACEMENTS),
+        ({ pointer, text }, at, to) => {
+          const i = at % text.length;
+          fc.pre(text[i] !== to);
+          assertSame(proof, verdict, known, pointer, text.slice(0, i) + to + text.slice(i + 1));
+        },
+      ),
       { numRuns: 300 },
     );
     for (const { pointer, text } of strings.filter((each) => each.pointer.startsWith('/misdeed'))) {

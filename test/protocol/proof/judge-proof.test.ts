@@ -75,7 +75,11 @@ test('a rotated key answers for what it named before; what it named after, signe
   await log.rotateKey('eu');
   const proof = await proofOf(log, misdeed);
   assert.is(judged(log, proof, known).word, 'proven');
-  assert.is(judged(log, proof).word, 'key-revoked', 'whoever has not read the ledger cannot tell it from one signed anew');
+  assert.is(
+    judged(log, proof).word,
+    'key-revoked',
+    'whoever has not read the ledger cannot tell it from one signed anew',
+  );
 
   const anew = await FederationLog.create();
   await anew.revoke('eu');
@@ -136,7 +140,11 @@ test('a receipt accuses nobody where another batch was decided', async () => {
   assert.is(judged(log, await proofOf(log, invented)).word, 'too-few-checkpoints');
   if (invented.type !== 'receipt-not-kept') throw new Error('not a receipt');
   const otherwise = { ...invented, decision: log.decisionProof(0, [1]) };
-  assert.is(judged(log, await proofOf(log, otherwise)).word, 'no-contradiction', 'the decision names the envelope that keeps it');
+  assert.is(
+    judged(log, await proofOf(log, otherwise)).word,
+    'no-contradiction',
+    'the decision names the envelope that keeps it',
+  );
 });
 
 test('two checkpoints of a member over trees of which neither begins the other are proven by signatures alone', async () => {
@@ -172,7 +180,8 @@ test('a checkpoint against those of a majority is proven; against fewer it is no
   const misdeed = await falseCheckpoint(log, lie);
   const proof = await proofOf(log, misdeed);
   assert.equal([judged(log, proof).word, judged(log, proof).accused], ['proven', 'sg']);
-  const by = async (...nodes: readonly string[]) => proofOf(log, misdeed, await Promise.all(nodes.map((node) => log.checkpoint(node))));
+  const by = async (...nodes: readonly string[]) =>
+    proofOf(log, misdeed, await Promise.all(nodes.map((node) => log.checkpoint(node))));
   assert.is(judged(log, await by('us', 'eu', 'ca')).word, 'proven');
   assert.is(judged(log, await by('us', 'eu', 'sg')).word, 'too-few-checkpoints', 'the accused does not count');
   assert.is(judged(log, await by('us', 'eu', 'us')).word, 'too-few-checkpoints');
@@ -214,7 +223,14 @@ test('forged and foreign proofs accuse nobody', async () => {
   assert.is(judged(log, await proofOf(log, notOne), known).word, 'no-contradiction');
   const ofTwo = twoEnvelopes(ledger.name(rival), ledger.name(await log.seal('us', [{}], FIRST)));
   assert.equal(await wordAndAccused(log, ofTwo, known), ['no-contradiction', null]);
-  assert.is(judged(log, { ...proof, rosters: [{ text: proof.rosters[0]?.text ?? '', decision: null }, ...proof.rosters] }, known).word, 'rosters-do-not-join');
+  assert.is(
+    judged(
+      log,
+      { ...proof, rosters: [{ text: proof.rosters[0]?.text ?? '', decision: null }, ...proof.rosters] },
+      known,
+    ).word,
+    'rosters-do-not-join',
+  );
 });
 
 test('a message that is none of the federation’s contradicts the proof, and a fault of the verifier’s own is no word on it', async () => {
@@ -250,13 +266,20 @@ test('nothing rests on a roster without its majority', async () => {
   const few = { ...proof, checkpoints: proof.checkpoints.slice(0, 2) };
   assert.is(judged(log, few, known).word, 'roster-without-majority');
   const messageAt = () => ({ payer: log.account('eu'), message: 'another', index: 0 });
-  assert.is(judged(log, few, { ...known, messageAt }).word, 'contradicted', 'what refuses it comes before what it lacks');
+  assert.is(
+    judged(log, few, { ...known, messageAt }).word,
+    'contradicted',
+    'what refuses it comes before what it lacks',
+  );
 });
 
 test('a proof by other rosters than those that its verifier knows is contradicted', async () => {
   const { log, misdeed, known } = await equivocating();
   const other = await FederationLog.create();
-  for (const [made, name] of [[log, 'za'], [other, 'zb']] as const) {
+  for (const [made, name] of [
+    [log, 'za'],
+    [other, 'zb'],
+  ] as const) {
     await made.admit(name);
     made.addRoster({ members: made.membersWith([name]) });
   }
@@ -273,12 +296,14 @@ test('where a flood of bad signatures hides whether a key was compromised, its o
   assert.is(judged(log, proof, known).word, 'key-revoked');
   // These two are looked at first, so that the certificate of the key is known to hold.
   const isFirst = ({ text }: SignedCheckpoint) => ['us', 'eu'].includes(checkpointStatement.parse(text).node);
-  const flood = proof.checkpoints.filter((signed) => !isFirst(signed)).flatMap(({ text, signature }) => {
-    const checkpoint = checkpointStatement.parse(text);
-    return Array.from({ length: 100 }, (_, i) => {
-      return { text: checkpointStatement.write({ ...checkpoint, vouched: { eu: i + 2 } }), signature };
+  const flood = proof.checkpoints
+    .filter((signed) => !isFirst(signed))
+    .flatMap(({ text, signature }) => {
+      const checkpoint = checkpointStatement.parse(text);
+      return Array.from({ length: 100 }, (_, i) => {
+        return { text: checkpointStatement.write({ ...checkpoint, vouched: { eu: i + 2 } }), signature };
+      });
     });
-  });
   const flooded = judged(log, { ...proof, checkpoints: [...flood, ...proof.checkpoints] }, known);
   assert.equal([flooded.word, flooded.proven], ['too-few-checkpoints', false]);
 });
@@ -295,8 +320,15 @@ test('what a proof may hold is bounded, and of a closed shape', async () => {
     { ...proof, keys: Array.from({ length: 1025 }, () => proof.keys[0]) },
   ];
   for (const each of refused) assert.throws(() => parseProofText(JSON.stringify(each)), /./);
-  assert.throws(() => parseProofText(JSON.stringify(proof).replace('{', '{"format":"meridian-proof/2",')), /./, 'a member twice');
-  assert.throws(() => parseProofText(' '.repeat((16 << 20) + 1)), (error: Error) => 'code' in error && error.code === 'too-long');
+  assert.throws(
+    () => parseProofText(JSON.stringify(proof).replace('{', '{"format":"meridian-proof/2",')),
+    /./,
+    'a member twice',
+  );
+  assert.throws(
+    () => parseProofText(' '.repeat((16 << 20) + 1)),
+    (error: Error) => 'code' in error && error.code === 'too-long',
+  );
 });
 
 test.run();

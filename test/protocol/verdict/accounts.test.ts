@@ -49,8 +49,14 @@ test('each review counts by the version before it: named later, or no more, a no
   const { verdict } = await judged(ALL);
   assert.is(verdict.word, 'verified');
   const of = (sealed: SealedBatch) => at(verdict.linked, ALL.indexOf(sealed));
-  assert.equal([of(early), of(named), of(late), of(other)].map(({ speaks }) => speaks), [false, true, false, true]);
-  assert.equal([early, named, late, other].map((sealed) => of(sealed).accountStatement?.version ?? null), [null, 1, 2, 3]);
+  assert.equal(
+    [of(early), of(named), of(late), of(other)].map(({ speaks }) => speaks),
+    [false, true, false, true],
+  );
+  assert.equal(
+    [early, named, late, other].map((sealed) => of(sealed).accountStatement?.version ?? null),
+    [null, 1, 2, 3],
+  );
   assert.is(of(named).accountStatement?.id, recordAt(first, 0).id);
   assert.ok(verdict.linked.every(({ holds, word }) => holds && word === 'verified'));
   assert.equal(versionsOf(verdict), [3, 2, 1]);
@@ -87,7 +93,9 @@ test('an invented place in the log gives no voice: a decision counts where check
   const between = log.decisions[log.indexOf(named) ?? -1] ?? '';
   const { index } = JSON.parse(between);
   const backdated = (proof: LinkedProof): LinkedProof => {
-    if (!proof.record.head.includes('human_override') || proof.decision === null || proof.decision === undefined) return proof;
+    if (!proof.record.head.includes('human_override') || proof.decision === null || proof.decision === undefined) {
+      return proof;
+    }
     const text = log.decisionText(log.messageOf(late), { index, payer: log.account('us') });
     return { ...proof, decision: { text, paths: [] } };
   };
@@ -128,12 +136,23 @@ test('of a record that was made elsewhere itself, the rules that ask who made it
     const bundle = await bundleOf(log, sealed);
     return verdictOf(log, { ...bundle, linked: linked.map((one) => linkedOf(log, one, 0, bundle)) });
   };
-  const [before, during, after] = [await within(early, first), await within(named, first), await within(late, first, second)];
-  assert.equal([before, during, after].map(({ speaks }) => speaks), [false, true, false]);
+  const [before, during, after] = [
+    await within(early, first),
+    await within(named, first),
+    await within(late, first, second),
+  ];
+  assert.equal(
+    [before, during, after].map(({ speaks }) => speaks),
+    [false, true, false],
+  );
   assert.equal([before, during, after].map(flagOf), [false, true, false]);
   assert.equal([before, during, after].map(versionsOf), [[], [1], [2]]);
   // What its own text shows stays: it is a signed record of that node.
-  assert.ok([before, during, after].every(({ evidence, word }) => evidence?.complianceStatus.article12_1 && word === 'verified'));
+  assert.ok(
+    [before, during, after].every(
+      ({ evidence, word }) => evidence?.complianceStatus.article12_1 && word === 'verified',
+    ),
+  );
 });
 
 test('a session counts where the nodes that began and ended it, and that of the record, speak', async () => {

@@ -221,7 +221,10 @@ test('a revocation that names another node’s key revokes nothing of it, and a 
   const foreign = await log.revoke('us', { keyId, reason: 'compromised', compromisedSince });
   const bundle = await bundleOf(log, record);
   assert.is(wordOf(log, bundle), 'verified');
-  const posed = { ...foreign, signed: { ...foreign.signed, statement: foreign.signed.statement.replace('"us"', '"eu"') } };
+  const posed = {
+    ...foreign,
+    signed: { ...foreign.signed, statement: foreign.signed.statement.replace('"us"', '"eu"') },
+  };
   const revocations = revocationProofs(log, [posed], sizesOf(bundle.checkpoints));
   assert.is(wordOf(log, { ...bundle, revocations }), 'verified');
 });

@@ -39,8 +39,14 @@ test('a bundle reads as it was written', () => {
 
 test('a bundle has 16 MiB at most, before it is parsed', () => {
   const text = ' '.repeat(MAX_BUNDLE_CHARACTERS + 1);
-  assert.throws(() => parseBundleText(text), (error: unknown) => error instanceof FileError && error.code === 'too-long');
-  assert.throws(() => parseBundleText(text.slice(1)), (error: unknown) => error instanceof JsonError);
+  assert.throws(
+    () => parseBundleText(text),
+    (error: unknown) => error instanceof FileError && error.code === 'too-long',
+  );
+  assert.throws(
+    () => parseBundleText(text.slice(1)),
+    (error: unknown) => error instanceof JsonError,
+  );
 });
 
 test('a member too many is refused anywhere but in a payload, with the place of it', () => {
@@ -90,7 +96,11 @@ test('lists, paths and linked records have their bounds', () => {
 
 test('nesting ends at 36, and members of one name are refused', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-  const withPayload = (payload: string) => JSON.stringify({ ...bundle, disclosure: { salt: 'AA', payload: 0 } }).replace('"payload":0', `"payload":${payload}`);
+  const withPayload = (payload: string) =>
+    JSON.stringify({ ...bundle, disclosure: { salt: 'AA', payload: 0 } }).replace(
+      '"payload":0',
+      `"payload":${payload}`,
+    );
   assert.is(BUNDLE_MAX_DEPTH, 36);
   assert.ok(parseBundleText(withPayload(nested(BUNDLE_MAX_DEPTH - 2))));
   assert.throws(() => parseBundleText(withPayload(nested(BUNDLE_MAX_DEPTH - 1))), /nesting/);
@@ -106,7 +116,10 @@ test('a public proof shows no body, discloses nothing and links nothing', () => 
   const proof = { ...rest, record: { ...rest.record, body: null } };
   assert.equal(parsePublicProofText(JSON.stringify(proof)), proof);
   for (const more of [bundle, rest, { ...proof, linked: [] }, { ...proof, disclosure: bundle.disclosure }]) {
-    assert.throws(() => parsePublicProofText(JSON.stringify(more)), (error: unknown) => error instanceof FileError);
+    assert.throws(
+      () => parsePublicProofText(JSON.stringify(more)),
+      (error: unknown) => error instanceof FileError,
+    );
   }
 });
 

@@ -37,17 +37,25 @@ test('the bundle under test holds one of everything, and verifies', () => {
   assert.is(verdict.word, 'verified');
   assert.is(verdict.facts.payload, 'disclosed');
   assert.is(verdict.evidence?.complianceStatus.article14, true);
-  assert.equal(verdict.linked.map(({ word }) => word), ['verified']);
+  assert.equal(
+    verdict.linked.map(({ word }) => word),
+    ['verified'],
+  );
   for (const [name, list] of Object.entries(bundle)) if (Array.isArray(list)) assert.ok(list.length > 0, name);
 });
 
 test('a changed character anywhere verifies nothing else', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...strings), fc.nat(), fc.constantFrom(...REPLACEMENTS), ({ pointer, text }, at, to) => {
-      const i = at % text.length;
-      fc.pre(text[i] !== to);
-      assertSame(pointer, text.slice(0, i) + to + text.slice(i + 1));
-    }),
+    fc.property(
+      fc.constantFrom(...strings),
+      fc.nat(),
+      fc.constantFrom(...REPLACEMENTS),
+      ({ pointer, text }, at, to) => {
+        const i = at % text.length;
+        fc.pre(text[i] !== to);
+        assertSame(pointer, text.slice(0, i) + to + text.slice(i + 1));
+      },
+    ),
     { numRuns: 500, seed: SEED },
   );
 });

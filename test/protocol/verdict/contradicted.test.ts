@@ -108,7 +108,11 @@ test('a longer chain of rosters than the node has is judged by majorities, as an
   const made = await FederationLog.create({ quorum: 2 });
   const record = await made.record('eu');
   const early = viewOf(made, [record]);
-  const view = { ...early, rosters: early.rosters.slice(), decisionAt: (i: number) => (i === 0 ? made.decisions[0] : undefined) };
+  const view = {
+    ...early,
+    rosters: early.rosters.slice(),
+    decisionAt: (i: number) => (i === 0 ? made.decisions[0] : undefined),
+  };
   made.addRoster({ name: 'renamed' });
   const rootAt = (size: number) => (size === 1 ? made.rootAt(1) : undefined);
   assert.is(wordOf(made, await bundleOf(made, record), { log: { ...view, rootAt } }), 'verified');

@@ -27,7 +27,9 @@ function saying(change: (message: BatchMessage) => Partial<Record<keyof BatchMes
     const message = log.messageOf(sealed);
     if (message.type !== 'batch') throw new Error('no batch message');
     const changed = Object.entries(change(message));
-    return { message: changed.reduce((text, [name, value]) => withMember(text, name, value), JSON.stringify(sorted(message))) };
+    return {
+      message: changed.reduce((text, [name, value]) => withMember(text, name, value), JSON.stringify(sorted(message))),
+    };
   };
 }
 
@@ -85,7 +87,10 @@ test('a federation of one decides by its own account', async () => {
 });
 
 test('a removed member’s last batch is rescued, and by its own account decides nothing', async () => {
-  for (const [payer, word] of [['us', 'verified'], ['jp', 'decision-mismatch']] as const) {
+  for (const [payer, word] of [
+    ['us', 'verified'],
+    ['jp', 'decision-mismatch'],
+  ] as const) {
     const log = await FederationLog.create();
     const sealed = await log.seal('jp');
     log.addRoster({ members: log.membersWith([], ['jp']) });
@@ -114,7 +119,10 @@ test('a place in the log is one decision’s alone: that of a roster is no batch
   const { index } = log.addRoster({ name: 'renamed' });
   const payer = log.account('eu');
   const bundle = await bundleOf(log, sealed);
-  for (const [sequence, seconds] of [['11', 60], ['9', 3]] as const) {
+  for (const [sequence, seconds] of [
+    ['11', 60],
+    ['9', 3],
+  ] as const) {
     const consensusTimestamp = consensusOf(Date.parse(sealed.envelope.sealedAt) + 1000 * seconds - 3000);
     const twist = { index: index ?? 0, payer, sequence, consensusTimestamp };
     const text = log.decisionText(log.messageOf(sealed), twist);

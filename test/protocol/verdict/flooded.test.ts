@@ -98,10 +98,7 @@ test('no flood stands before a revocation that the verifier brings', async () =>
     keys: made.certificates,
   };
   const certificate = at(plain.keys);
-  for (const keys of [
-    [...many((i) => ({ ...certificate, signature: signatureOf(i) })), ...plain.keys],
-    plain.keys,
-  ]) {
+  for (const keys of [[...many((i) => ({ ...certificate, signature: signatureOf(i) })), ...plain.keys], plain.keys]) {
     const { verdict } = counted({ ...plain, keys }, { pin: made.genesis, revocations });
     assert.is(verdict.word, 'contradicted');
   }
@@ -118,7 +115,8 @@ test('revocations that nobody shows, or of keys that signed nothing here, cost n
   const checkpoints = await Promise.all(['us', 'ca', 'sg'].map((node) => made.checkpoint(node, { size: 3 })));
   const carrying = await bundleOf(made, record, 0, { checkpoints });
   const [first, ofOther, last] = [0, 1, 2].map((i) => carrying.revocations.slice(i, i + 1));
-  const cost = (revocations: Bundle['revocations'] = []) => counted({ ...carrying, revocations }, { pin: made.genesis }).signatures;
+  const cost = (revocations: Bundle['revocations'] = []) =>
+    counted({ ...carrying, revocations }, { pin: made.genesis }).signatures;
   const least = counted(plain, { pin: made.genesis }).signatures;
   assert.equal([least, cost([]), cost(ofOther), cost(last)], [least, least, least, least]);
   assert.is(cost(first), least + 1);

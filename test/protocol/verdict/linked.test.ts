@@ -31,7 +31,10 @@ test('a linked record that holds is judged by the same rules, and the evidence r
   const { log, bundle } = await reviewed('eu');
   const verdict = verdictOf(log, bundle);
   assert.is(verdict.word, 'verified');
-  assert.equal(verdict.linked.map(({ word, holds, kind }) => [word, holds, kind]), [['verified', true, 'human_override']]);
+  assert.equal(
+    verdict.linked.map(({ word, holds, kind }) => [word, holds, kind]),
+    [['verified', true, 'human_override']],
+  );
   assert.is(flagOf(log, bundle), true);
 });
 
@@ -60,7 +63,10 @@ test('signatures and decisions are absent where the same texts stand before', as
   };
   const plain = counted(own, { pin: log.genesis });
   const { verdict, signatures } = counted({ ...own, linked: [bare(1), bare(2)] }, { pin: log.genesis });
-  assert.equal(verdict.linked.map(({ word }) => word), ['verified', 'verified']);
+  assert.equal(
+    verdict.linked.map(({ word }) => word),
+    ['verified', 'verified'],
+  );
   assert.is(signatures, plain.signatures);
 });
 
@@ -78,7 +84,10 @@ test('a signature that stands nowhere before is lacking; that of the linked reco
   assert.equal([at(verdict.linked).holds, at(verdict.linked).word], [false, 'not-signed']);
   assert.ok(codesOf(at(verdict.linked)).includes('signature-missing'));
   const after = verdictOf(log, { ...bundle, linked: [at(bundle.linked), bare] });
-  assert.equal(after.linked.map(({ word }) => word), ['verified', 'verified']);
+  assert.equal(
+    after.linked.map(({ word }) => word),
+    ['verified', 'verified'],
+  );
 });
 
 test('a linked record that does not hold is named, moves no word, and shows nothing', async () => {
@@ -116,7 +125,10 @@ test('of two linked records of one batch each is judged by its own decision and 
     { ...other, receipt: { ...other.receipt, signature: own.receipt.signature } },
   ];
   for (const bad of broken) {
-    for (const [first, second] of [[good, bad], [bad, good]] as const) {
+    for (const [first, second] of [
+      [good, bad],
+      [bad, good],
+    ] as const) {
       const found = words(first, second);
       assert.is(found[first === good ? 0 : 1], 'verified');
       assert.is.not(found[first === good ? 1 : 0], 'verified');
@@ -150,7 +162,12 @@ test('a linked record by a compromised key with an invented decision shows nothi
     sealedAt: timestampOf(Date.parse(theft) - 8000),
   });
   const consensusTimestamp = consensusOf(Date.parse(theft) - 5000);
-  const text = log.decisionText(log.messageOf(forged), { consensusTimestamp, payer: log.account('eu'), index: 0, sequence: '9' });
+  const text = log.decisionText(log.messageOf(forged), {
+    consensusTimestamp,
+    payer: log.account('eu'),
+    index: 0,
+    sequence: '9',
+  });
   const own = await bundleOf(log, sealed, 0, { witnesses: ['us', 'ca', 'sg'] });
   const linked = [{ ...linkedOf(log, forged, 0, own), decision: { text, paths: [] } }];
   const verdict = verdictOf(log, { ...own, linked });
@@ -170,7 +187,10 @@ test('a linked record that the verifier knows better of is contradicted, and sho
 
 test('a record that does not hold shows nothing, whatever is linked to it', async () => {
   const { log, bundle } = await reviewed('eu');
-  const verdict = verdictOf(log, { ...bundle, receipt: { ...bundle.receipt, signature: at(bundle.checkpoints).signature } });
+  const verdict = verdictOf(log, {
+    ...bundle,
+    receipt: { ...bundle.receipt, signature: at(bundle.checkpoints).signature },
+  });
   assert.is(verdict.word, 'not-signed');
   assert.is(verdict.evidence?.complianceStatus.article14, false);
 });

@@ -13,7 +13,10 @@ function threeOf<Item>(items: readonly Item[]): readonly [Item, Item, Item] {
 async function threeRosters() {
   const log = await FederationLog.create({ quorum: 2 });
   const records = [await log.record('eu')];
-  for (const [added, removed] of [['za', 'jp'], ['br', 'sg']] as const) {
+  for (const [added, removed] of [
+    ['za', 'jp'],
+    ['br', 'sg'],
+  ] as const) {
     await log.admit(added);
     log.addRoster({ members: log.membersWith([added], [removed]) });
     records.push(await log.record('eu'));

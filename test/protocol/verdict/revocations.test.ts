@@ -26,7 +26,11 @@ test('what a rotated key signed stands', async () => {
 });
 
 test('what was decided before a key was compromised stands; what was not falls', async () => {
-  for (const [since, word] of [[1, 'verified'], [0, 'not-signed'], [-DAY_MS, 'not-signed']] as const) {
+  for (const [since, word] of [
+    [1, 'verified'],
+    [0, 'not-signed'],
+    [-DAY_MS, 'not-signed'],
+  ] as const) {
     const log = await FederationLog.create();
     const sealed = await log.record('eu');
     const decided = log.now;
@@ -41,7 +45,10 @@ test('what was decided before a key was compromised stands; what was not falls',
 });
 
 test('what is not decided falls with its compromised key, and not with its rotated one', async () => {
-  for (const [reason, word] of [['compromised', 'not-signed'], ['rotated', 'no-decision-yet']] as const) {
+  for (const [reason, word] of [
+    ['compromised', 'not-signed'],
+    ['rotated', 'no-decision-yet'],
+  ] as const) {
     const log = await FederationLog.create();
     const sealed = await log.seal('eu');
     const compromisedSince = reason === 'rotated' ? null : log.tick(DAY_MS);
@@ -51,7 +58,10 @@ test('what is not decided falls with its compromised key, and not with its rotat
 });
 
 test('a revocation reaches no further back than the roster in force there lets it', async () => {
-  for (const [age, word] of [[30, 'verified'], [10, 'not-signed']] as const) {
+  for (const [age, word] of [
+    [30, 'verified'],
+    [10, 'not-signed'],
+  ] as const) {
     const log = await FederationLog.create({ reach: 20 * 24 * 60 * 60 });
     const sealed = await log.record('eu');
     log.tick(age * DAY_MS);
@@ -234,6 +244,5 @@ async function fileOf(log: FederationLog, revoked: LoggedRevocation) {
   const checkpoints = await Promise.all(['us', 'ca', 'jp'].map((node) => log.checkpoint(node)));
   return { revocations: revocationProofs(log, [revoked], sizesOf(checkpoints)), checkpoints, keys: log.certificates };
 }
-
 
 test.run();

@@ -71,7 +71,9 @@ test('a genesis names each node and each account once', async () => {
   for (const shared of ['node', 'accounts'] as const) {
     const log = await FederationLog.create({
       genesis: (members) => ({
-        members: members.map((member, i) => (i === 4 ? Object.assign({}, member, { [shared]: at(members, 3)[shared] }) : member)),
+        members: members.map((member, i) =>
+          i === 4 ? Object.assign({}, member, { [shared]: at(members, 3)[shared] }) : member,
+        ),
       }),
     });
     assert.is(wordOf(log, await bundleOf(log, await log.record('eu'))), 'rosters-do-not-join', shared);
@@ -108,7 +110,10 @@ test('an account never passes to another member, and a node id to no other opera
   const fresh = { accounts: [entityId('0.0.7777')] };
   assert.is(await wordBeside((log) => ({ members: withMember(log, 'us', fresh) })), 'verified');
   assert.is(await wordBeside((log) => ({ members: withMember(log, 'us', other) })), 'verified');
-  assert.is(await wordBeside((log) => ({ members: withMember(log, 'us', { ...other, ...fresh }) })), 'rosters-do-not-join');
+  assert.is(
+    await wordBeside((log) => ({ members: withMember(log, 'us', { ...other, ...fresh }) })),
+    'rosters-do-not-join',
+  );
 });
 
 test('the decision of a roster names it and the one before, and a member before it paid', async () => {
@@ -118,7 +123,14 @@ test('the decision of a roster names it and the one before, and a member before 
     { message: '{}' },
     { topicId: entityId('0.0.9') },
   ]) {
-    assert.is(await wordBeside(() => ({ name: 'renamed' }), () => twist), 'rosters-do-not-join', JSON.stringify(twist));
+    assert.is(
+      await wordBeside(
+        () => ({ name: 'renamed' }),
+        () => twist,
+      ),
+      'rosters-do-not-join',
+      JSON.stringify(twist),
+    );
   }
 });
 
@@ -200,11 +212,15 @@ test('a key is certified by an identity key that was its node’s up to the deci
 });
 
 test('a revocation is signed by an identity key that was its node’s up to its decision', async () => {
-  for (const [isLate, word] of [[false, 'verified'], [true, 'not-signed']] as const) {
+  for (const [isLate, word] of [
+    [false, 'verified'],
+    [true, 'not-signed'],
+  ] as const) {
     const log = await FederationLog.create();
     const record = await log.record('eu');
     const identity = nativeSigner(seedOf('another identity of eu'));
-    const change = () => log.addRoster({ members: withMember(log, 'eu', { identityKey: encodeSignature(identity.publicKey) }) });
+    const change = () =>
+      log.addRoster({ members: withMember(log, 'eu', { identityKey: encodeSignature(identity.publicKey) }) });
     if (isLate) change();
     const compromisedSince = timestampOf(log.now - 3_600_000);
     await log.revoke('eu', { reason: 'compromised', compromisedSince }, { ...log.member('eu'), identity });

@@ -174,7 +174,10 @@ test('two certificates of one key, in either order: any that covers counts, and 
 
 test('a certificate covers a group from its first record on, and `validFrom` informs', async () => {
   const { signer, signed } = newestKey(log.member('eu'));
-  for (const [seqFrom, word] of [[1, 'verified'], [2, 'not-signed']] as const) {
+  for (const [seqFrom, word] of [
+    [1, 'verified'],
+    [2, 'not-signed'],
+  ] as const) {
     const terms = { validFrom: timestampOf(log.now + 1_000_000), seqFrom };
     const certificate = await certifyKey(nodeId('eu'), log.member('eu').identity, signer, terms);
     const keys = log.certificates.map((one) => (one === signed ? certificate.signed : one));
@@ -186,13 +189,19 @@ test('a receipt by another key than its batch is not sealed, whatever was revoke
   for (const isRevoked of [false, true]) {
     const made = await FederationLog.create();
     const [first, second] = [newestKey(made.member('eu')), await made.rotateKey('eu')];
-    for (const [groupKey, envelopeKey] of [[first, second], [second, first]] as const) {
+    for (const [groupKey, envelopeKey] of [
+      [first, second],
+      [second, first],
+    ] as const) {
       const mixed = await made.seal('eu', [{}], { groupKey, envelopeKey });
       made.decide(mixed);
       if (isRevoked) await made.revoke('us');
       const verdict = verdictOf(made, await bundleOf(made, mixed));
       assert.equal([verdict.word, verdict.facts.signed, verdict.facts.onLedger], ['not-sealed', 'holds', false]);
-      assert.equal(verdict.problems.map(({ fact, code }) => [fact, code]), [['sealed', 'key-mismatch']]);
+      assert.equal(
+        verdict.problems.map(({ fact, code }) => [fact, code]),
+        [['sealed', 'key-mismatch']],
+      );
       assert.not(verdict.checks.bundleBinding);
     }
   }
@@ -282,7 +291,10 @@ test('why no payload is shown is what the verifier knows', () => {
   const states = (['erased', 'unreachable'] as const).map((payload) => {
     return verdictOf(log, bundle, { pin: log.genesis, payload });
   });
-  assert.equal(states.map(({ facts }) => facts.payload), ['erased', 'unreachable']);
+  assert.equal(
+    states.map(({ facts }) => facts.payload),
+    ['erased', 'unreachable'],
+  );
   assert.ok(states.every(({ verified, checks }) => verified && !checks.payloadHashMatch));
   assert.is(verdictOf(log, bundle).facts.payload, 'withheld');
 });

@@ -133,7 +133,10 @@ test('stale: a quorum vouched, by keys revoked since', async () => {
   assert.is(verdict.word, 'stale');
   assert.is(verdict.exitCode, 5);
   const fresh = await aging.rotateKey('ca');
-  const again = await Promise.all([...['us', 'sg'].map((node) => aging.checkpoint(node)), aging.checkpoint('ca', {}, fresh)]);
+  const again = await Promise.all([
+    ...['us', 'sg'].map((node) => aging.checkpoint(node)),
+    aging.checkpoint('ca', {}, fresh),
+  ]);
   assert.is(wordOf(aging, await bundleOf(aging, record, 0, { checkpoints: again })), 'verified');
 });
 
@@ -164,10 +167,7 @@ test('a record in another’s place is neither’s', () => {
 });
 
 test('the words stand in the order of TRUST §8, with its exit codes', () => {
-  assert.equal(
-    Object.values(EXIT_CODES),
-    [1, 1, 1, 1, 1, 1, 1, 4, 1, 4, 5, 5, 5, 3, 0],
-  );
+  assert.equal(Object.values(EXIT_CODES), [1, 1, 1, 1, 1, 1, 1, 4, 1, 4, 5, 5, 5, 3, 0]);
 });
 
 test('of all facts that there can be, one set alone is verified', () => {

@@ -21,7 +21,10 @@ test('servers are measured in turns, and ratios are of the rounds of one turn', 
     way('ours', [round({ perSecond: 100 }), round({ perSecond: 300 })]),
     way('theirs', [round({ perSecond: 200, failed: 2 }), round({ perSecond: 200 })]),
   ];
-  const { rows, failed } = await compare({ load: 'some', ways }, TWO_ROUNDS, { signal, say: (line) => void said.push(line) });
+  const { rows, failed } = await compare({ load: 'some', ways }, TWO_ROUNDS, {
+    signal,
+    say: (line) => void said.push(line),
+  });
   assert.equal(said, ['ours, some: 100/s', 'theirs, some: 200/s', 'ours, some: 300/s', 'theirs, some: 200/s']);
   assert.is(failed, 2);
   const [ours = [], theirs = []] = rows;
@@ -34,7 +37,12 @@ test('without Go, and without its modules, Tessera is skipped with a reason', as
   const directory = await mkdtemp(join(tmpdir(), 'bench-tessera-'));
   try {
     assert.equal(await buildTessera(directory, signal, { PATH: directory }), { skipped: 'there is no go on the PATH' });
-    const none = { ...process.env, GOPROXY: 'off', GOMODCACHE: join(directory, 'modules'), GOCACHE: join(directory, 'built') };
+    const none = {
+      ...process.env,
+      GOPROXY: 'off',
+      GOMODCACHE: join(directory, 'modules'),
+      GOCACHE: join(directory, 'built'),
+    };
     const build = await buildTessera(directory, signal, none);
     assert.match('skipped' in build ? build.skipped : '', /^(?:there is no go on the PATH|go build failed: .)/);
   } finally {
@@ -76,7 +84,9 @@ async function requireBatch(recorded: number): Promise<void> {
       const sent: unknown = await readJson(request);
       const length = Array.isArray(sent) ? sent.length : 0;
       return {
-        results: Array.from({ length }, (_, i) => (i < recorded ? { attestationId: `att_${i}` } : { code: 'invalid-field' })),
+        results: Array.from({ length }, (_, i) =>
+          i < recorded ? { attestationId: `att_${i}` } : { code: 'invalid-field' },
+        ),
       };
     };
     void answer().then((body) => response.end(JSON.stringify(body)));

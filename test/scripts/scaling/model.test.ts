@@ -71,7 +71,10 @@ test('a member signs a checkpoint an interval at most, and that grows with the m
   assert.is(day.batches, 576_000);
   assert.is(day.checkpoints, 86_400 / 20);
   assert.is(predictDay(COSTS, { ...setting, interval: 60 }).checkpoints, day.checkpoints);
-  assert.is(predictDay(COSTS, { ...setting, members: 5 }).checkpoints, predictDay(COSTS, { ...setting, members: 5 }).batches);
+  assert.is(
+    predictDay(COSTS, { ...setting, members: 5 }).checkpoints,
+    predictDay(COSTS, { ...setting, members: 5 }).batches,
+  );
 });
 
 test('a day has no more batches than records', () => {

@@ -95,7 +95,10 @@ test('over a folder each *.json is a line, and the last line says how many of ea
   assert.is(code, 1);
   assert.is(lines.at(-1), 'NOT ALL VERIFIED: 4 files: 3 verified, 1 not-signed');
   const json = await run(folder, inner, '--roster', pin, '--json');
-  assert.equal(json.lines.map((line) => JSON.parse(line).word), ['verified', 'verified', 'verified', 'not-signed']);
+  assert.equal(
+    json.lines.map((line) => JSON.parse(line).word),
+    ['verified', 'verified', 'verified', 'not-signed'],
+  );
 });
 
 test('that a signature held in one file makes no other one hold', async ({ folder }) => {
@@ -167,11 +170,20 @@ test('the signed genesis that a cluster writes is a pin by its hash alone, at ho
   assert.is((await run(folder, path)).code, 1);
 });
 
-test('a file that is no roster file, or whose rosters do not join, is refused before any bundle', async ({ folder }) => {
+test('a file that is no roster file, or whose rosters do not join, is refused before any bundle', async ({
+  folder,
+}) => {
   const path = await write(folder, 'bundle.json', good);
   const { text } = log.roster();
   const entry = { text, decision: null };
-  for (const value of ['{', {}, [], [{ text: '{}', decision: null }], [entry, entry], [{ statement: '{}', signatures: [] }]]) {
+  for (const value of [
+    '{',
+    {},
+    [],
+    [{ text: '{}', decision: null }],
+    [entry, entry],
+    [{ statement: '{}', signatures: [] }],
+  ]) {
     const roster = await write(folder, 'roster.json', value);
     assert.instance(await refusal(run(folder, path, '--roster', roster)), UnreadableFileError, JSON.stringify(value));
   }
@@ -205,7 +217,9 @@ test('flags that there are not, and no file at all, are errors of usage', async 
   assert.is((await run(folder, '--help')).code, 0);
 });
 
-test('a proof of misbehaviour is judged by the same pin: proven, two signed, unpinned, refused, unreadable', async ({ folder }) => {
+test('a proof of misbehaviour is judged by the same pin: proven, two signed, unpinned, refused, unreadable', async ({
+  folder,
+}) => {
   const lie = await (await FederationLog.create({ quorum: 2 })).record('us');
   const liar = await FederationLog.create({ quorum: 2 });
   liar.decide(lie);
@@ -213,7 +227,8 @@ test('a proof of misbehaviour is judged by the same pin: proven, two signed, unp
   const rival = await log.seal('eu', [{ payload: { data: 'another' } }], { batch: 1, first: 1, prev: null });
   const named = twoEnvelopes(decidedName(log, sealed), new LedgerReading(log).name(rival));
   const signed = await proofOf(log, named);
-  const of = async (name: string, value: unknown, ...args: readonly string[]) => run(folder, await write(folder, name, value), ...args);
+  const of = async (name: string, value: unknown, ...args: readonly string[]) =>
+    run(folder, await write(folder, name, value), ...args);
   const { code, lines } = await of('proven.json', proven, '--roster', pin);
   assert.is(code, 0);
   assert.is(lines[0], 'PROVEN: false-checkpoint by sg');

@@ -29,7 +29,10 @@ function report(of: Bundle, within = log): readonly string[] {
 
 function has(lines: readonly string[], start: string, part: string): void {
   const found = lines.filter((line) => line.startsWith(start));
-  assert.ok(found.some((line) => line.includes(part)), `${start} … ${part} in ${lines.join('\n')}`);
+  assert.ok(
+    found.some((line) => line.includes(part)),
+    `${start} … ${part} in ${lines.join('\n')}`,
+  );
 }
 
 test('the word comes first and last, and between them who, when, which model, what, by whose word', () => {

@@ -56,7 +56,10 @@ export async function viewOf(setting: Setting, member: ModelMember): Promise<Log
   }
   const rosters: LogView['rosters'][number][] = [];
   for (const { hash, index } of log.state.rosters) {
-    rosters.push({ text: (await log.rosterText(hash)) ?? '', decision: index === null ? null : (entries[index] ?? null) });
+    rosters.push({
+      text: (await log.rosterText(hash)) ?? '',
+      decision: index === null ? null : (entries[index] ?? null),
+    });
   }
   return {
     rootAt: (size) => roots[size],

@@ -32,7 +32,12 @@ export class Derivations {
   /** The chain after a decided batch; null where it is refused. */
   after(chain: Chain, decision: Decision, sealed: SealedBatch): Promise<Chain | null> {
     const { state } = chain;
-    const name = [JSON.stringify(state), decision.message, decision.consensusTimestamp, sealed.signedEnvelope.signature].join(' ');
+    const name = [
+      JSON.stringify(state),
+      decision.message,
+      decision.consensusTimestamp,
+      sealed.signedEnvelope.signature,
+    ].join(' ');
     const known = this.#known.get(name) ?? this.#derive(chain, decision, sealed);
     this.#known.set(name, known);
     return known;

@@ -50,7 +50,9 @@ export class Liar {
       [{ account: `acc_rival_${at}` }],
     );
     for (const node of to) this.#member.send(node, { kind: 'batches', batches: [rival] });
-    if (isNamed) this.#pay(nameEnvelope(keyedSuite, this.#setting.federation, rival.envelope, rival.signedEnvelope.statement));
+    if (isNamed) {
+      this.#pay(nameEnvelope(keyedSuite, this.#setting.federation, rival.envelope, rival.signedEnvelope.statement));
+    }
   }
 
   /** Names envelopes that do not exist for the next batch of a node, its own or another. */
@@ -133,7 +135,16 @@ export class Liar {
   async #sign(size: number, root: Sha256Hash, vouched: Record<string, number>): Promise<SignedCheckpoint> {
     const { signer } = newestKey(this.#setting.makerOf(this.#member.node));
     const { federation } = this.#setting;
-    const checkpoint: Checkpoint = { v: 1, type: 'checkpoint', federation, node: this.#member.node, keyId: signer.keyId, size, root, vouched };
+    const checkpoint: Checkpoint = {
+      v: 1,
+      type: 'checkpoint',
+      federation,
+      node: this.#member.node,
+      keyId: signer.keyId,
+      size,
+      root,
+      vouched,
+    };
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
     return { text, signature };
   }

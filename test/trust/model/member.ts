@@ -66,7 +66,13 @@ export class ModelMember {
   /** Whether it tells others nothing. */
   isSilent = false;
 
-  private constructor(setting: Setting, derivations: Derivations, node: NodeId, parts: Pick<ModelMember, 'checkpointStore' | 'disk' | 'log' | 'mirrors'>, roster: Roster) {
+  private constructor(
+    setting: Setting,
+    derivations: Derivations,
+    node: NodeId,
+    parts: Pick<ModelMember, 'checkpointStore' | 'disk' | 'log' | 'mirrors'>,
+    roster: Roster,
+  ) {
     this.node = node;
     this.disk = parts.disk;
     this.log = parts.log;
@@ -87,7 +93,13 @@ export class ModelMember {
     });
   }
 
-  static async start(setting: Setting, derivations: Derivations, node: NodeId, disk: Written, mirrors: readonly Mirror[]): Promise<ModelMember> {
+  static async start(
+    setting: Setting,
+    derivations: Derivations,
+    node: NodeId,
+    disk: Written,
+    mirrors: readonly Mirror[],
+  ): Promise<ModelMember> {
     const log = await FederationLog.open(disk.rows, setting.genesisText);
     const checkpointStore = await CheckpointStore.open(disk.rows, log);
     const roster = rosterStatement.parse((await log.rosterText(rosterInForce(log.state))) ?? '');
@@ -256,7 +268,9 @@ export class ModelMember {
 
   /** Of each node the last batch that it derived. */
   vouched(): ReadonlyMap<NodeId, number> {
-    return new Map([...this.disk.chains].flatMap(([node, { state }]) => (state.batch > 0 ? [[node, state.batch]] : [])));
+    return new Map(
+      [...this.disk.chains].flatMap(([node, { state }]) => (state.batch > 0 ? [[node, state.batch]] : [])),
+    );
   }
 
   async #pay(message: LedgerMessage, fate: Fate): Promise<void> {

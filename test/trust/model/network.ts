@@ -14,7 +14,11 @@ export type Said =
   | { readonly kind: 'rosters'; readonly texts: readonly string[] }
   /** Asks for what the sender itself once sealed and signed. */
   | { readonly kind: 'ask' }
-  | { readonly kind: 'answer'; readonly batches: readonly SealedBatch[]; readonly checkpoints: readonly SignedCheckpoint[] };
+  | {
+      readonly kind: 'answer';
+      readonly batches: readonly SealedBatch[];
+      readonly checkpoints: readonly SignedCheckpoint[];
+    };
 
 export interface Letter {
   readonly from: NodeId;

@@ -13,10 +13,42 @@ import type { World } from './world.ts';
 
 const STRANGER = entityId('0.0.666');
 
-const HONEST_WORK = ['work', 'work', 'work', 'work', 'work', 'seal', 'seal', 'name', 'read', 'gossip', 'deliver', 'deliver'] as const;
-const ENVIRONMENT_FAULTS = ['lose', 'double', 'consensus', 'part', 'join', 'rescue', 'spam', 'mirror', 'captured'] as const;
+const HONEST_WORK = [
+  'work',
+  'work',
+  'work',
+  'work',
+  'work',
+  'seal',
+  'seal',
+  'name',
+  'read',
+  'gossip',
+  'deliver',
+  'deliver',
+] as const;
+const ENVIRONMENT_FAULTS = [
+  'lose',
+  'double',
+  'consensus',
+  'part',
+  'join',
+  'rescue',
+  'spam',
+  'mirror',
+  'captured',
+] as const;
 const FALLS = ['crash', 'start', 'back-up', 'restore'] as const;
-const LIES = ['equivocate', 'garbage', 'false-roster', 'false-point', 'false-checkpoint', 'made-up', 'silence', 'roster'] as const;
+const LIES = [
+  'equivocate',
+  'garbage',
+  'false-roster',
+  'false-point',
+  'false-checkpoint',
+  'made-up',
+  'silence',
+  'roster',
+] as const;
 
 /** Kinds of what happens, by schedule. */
 export const ANYTHING = [...HONEST_WORK, ...ENVIRONMENT_FAULTS, ...FALLS, ...LIES] as const;
@@ -100,7 +132,10 @@ export async function happen(world: World, { kind, who, a, b }: Action): Promise
     case 'restore':
       return world.restore(node);
     case 'equivocate':
-      return liar?.equivocate(nodes.filter((_, i) => (a & (1 << i)) !== 0), b % 2 === 0);
+      return liar?.equivocate(
+        nodes.filter((_, i) => (a & (1 << i)) !== 0),
+        b % 2 === 0,
+      );
     case 'garbage':
       return liar?.nameGarbage(node);
     case 'false-roster':

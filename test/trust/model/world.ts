@@ -179,7 +179,12 @@ export class World {
       const builder = this.honest().find(({ isMember }) => isMember);
       const fresh = builder === undefined ? null : await bundleBy(this.setting, builder, sealed);
       assert.ok(fresh !== null, `nobody has a bundle of ${name}`);
-      for (const by of [null, ...this.honest().filter(({ isMember }) => isMember).slice(1)]) {
+      for (const by of [
+        null,
+        ...this.honest()
+          .filter(({ isMember }) => isMember)
+          .slice(1),
+      ]) {
         assert.is((await this.verdict(fresh, by)).word, 'verified', `${name}, by ${by?.node ?? 'a stranger'}`);
       }
     }
@@ -248,7 +253,9 @@ export class World {
     if (!verified) return false;
     const within = [...this.setting.rosters.values()].map((text) => rosterStatement.parse(text));
     const quorum = within.find(({ version }) => version === restsOn?.version)?.quorum ?? 0;
-    const vouching = this.nodes.filter((node) => node !== sealed.node && node !== this.liar && this.#hasDerived(node, sealed));
+    const vouching = this.nodes.filter(
+      (node) => node !== sealed.node && node !== this.liar && this.#hasDerived(node, sealed),
+    );
     const lies = this.liar === null || this.liar === sealed.node ? 0 : 1;
     assert.ok(vouching.length + lies >= neededWitnesses({ quorum }), 'verified, and too few have derived it');
     this.verified.set(envelope, { sealed, bundle });
@@ -281,7 +288,10 @@ export class World {
     return most;
   }
 
-  #checkFinal({ node }: ModelMember, { sequence, runningHash }: { readonly sequence: number; readonly runningHash: string }): void {
+  #checkFinal(
+    { node }: ModelMember,
+    { sequence, runningHash }: { readonly sequence: number; readonly runningHash: string },
+  ): void {
     const { truth } = this.setting;
     assert.ok(sequence <= truth.length, `${node} takes more for final than the ledger has`);
     assert.is(runningHash, truth.pointAt(sequence).runningHash, `${node} takes another ledger for final`);

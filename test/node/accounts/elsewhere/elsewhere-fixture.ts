@@ -2,7 +2,11 @@ import { pino } from 'pino';
 import { AccountVersions } from '../../../../node/accounts/elsewhere/account-versions.ts';
 import { ForeignAccounts, type ForeignKey } from '../../../../node/accounts/elsewhere/foreign-accounts.ts';
 import { heldStatementTable, wantedStatementTable } from '../../../../node/accounts/elsewhere/held-statement-tables.ts';
-import { HeldStatements, STATEMENT_BOUNDS, type StatementBounds } from '../../../../node/accounts/elsewhere/held-statements.ts';
+import {
+  HeldStatements,
+  STATEMENT_BOUNDS,
+  type StatementBounds,
+} from '../../../../node/accounts/elsewhere/held-statements.ts';
 import { StatementFollower } from '../../../../node/accounts/elsewhere/statement-follower.ts';
 import { keyDigest } from '../../../../node/accounts/key-text.ts';
 import { dropRecords } from '../../../../node/federation/rewind.ts';
@@ -84,7 +88,14 @@ export class ElsewhereFixture implements AsyncDisposable {
     const { node = EU, ...draft } = over;
     const { account, nodes, version } = stated;
     const claims = { nodes: [...nodes], version };
-    return this.make(node, { kind: 'account', account, sourceId: ACCOUNT_SOURCE, payload: { ...stated }, claims, ...draft });
+    return this.make(node, {
+      kind: 'account',
+      account,
+      sourceId: ACCOUNT_SOURCE,
+      payload: { ...stated },
+      claims,
+      ...draft,
+    });
   }
 
   /** A batch of one record, which is held nowhere yet. */
@@ -198,6 +209,10 @@ export function textOf(name: string): string {
   return `mk_${name}_`.padEnd(40, '0');
 }
 
-export function statement(version: number, keys: readonly StatedKey[], terms: Partial<AccountStatement> = {}): AccountStatement {
+export function statement(
+  version: number,
+  keys: readonly StatedKey[],
+  terms: Partial<AccountStatement> = {},
+): AccountStatement {
   return { account: ADA, keys: [...keys], nodes: [EU, SG, US].toSorted(), tier: 'standard', version, ...terms };
 }

@@ -67,9 +67,16 @@ test('what the home states of a key binds it here: scopes, sources, period, addr
     key: { id: bound.id, scopes: ['proof:read'], sources: ['triage'], from, to },
     home: EU,
   });
-  assert.equal(['192.0.2.7', '192.0.3.7', '127.0.0.1'].map((address) => addresses?.admits(address)), [true, false, false]);
+  assert.equal(
+    ['192.0.2.7', '192.0.3.7', '127.0.0.1'].map((address) => addresses?.admits(address)),
+    [true, false, false],
+  );
   const unreadable = await keys.authenticate(textOf('b'));
-  assert.is(typeof unreadable !== 'string' && unreadable.addresses?.admits('192.0.2.1'), false, 'a list that does not read');
+  assert.is(
+    typeof unreadable !== 'string' && unreadable.addresses?.admits('192.0.2.1'),
+    false,
+    'a list that does not read',
+  );
   const free = await keys.authenticate(textOf('c'));
   assert.is(typeof free !== 'string' && free.addresses, null);
   now = NOW + 1_000;

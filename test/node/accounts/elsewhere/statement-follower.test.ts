@@ -14,7 +14,11 @@ const [FIRST, SECOND] = [statedKey('a'), statedKey('b')];
 const [A, B] = [textOf('a'), textOf('b')];
 
 /** Waits until a key is worth this. */
-function worth(fixture: ElsewhereFixture, apiKey: string, word: Awaited<ReturnType<ElsewhereFixture['word']>>): Promise<void> {
+function worth(
+  fixture: ElsewhereFixture,
+  apiKey: string,
+  word: Awaited<ReturnType<ElsewhereFixture['word']>>,
+): Promise<void> {
   return until(`the key to be ${word}`, async () => (await fixture.word(apiKey)) === word);
 }
 
@@ -30,7 +34,11 @@ test('a key is in force once the version that states it is held and decided, and
   const found = await fixture.key(A);
   assert.equal(found !== undefined && found !== 'ended' && found.foreign.account, { id: ADA, tier: 'standard' });
   await until('nothing to be wanted', async () => (await fixture.wanted()) === 0);
-  assert.equal(fixture.asked.map(([, member]) => member), [EU], 'the home alone is asked');
+  assert.equal(
+    fixture.asked.map(([, member]) => member),
+    [EU],
+    'the home alone is asked',
+  );
 });
 
 test('a key that a newer version leaves out ends before that is decided; one that it adds waits for it', async () => {
@@ -63,7 +71,10 @@ test('a version that does not name this node ends its keys as its record arrives
   await until('nothing of it to be held', async () => (await fixture.held()).length === 0);
   await until('nothing to be wanted', async () => (await fixture.wanted()) === 0);
   assert.equal(fixture.asked, []);
-  assert.equal(fixture.store.all().filter(([key]) => key.startsWith('foreign-key/')), []);
+  assert.equal(
+    fixture.store.all().filter(([key]) => key.startsWith('foreign-key/')),
+    [],
+  );
 });
 
 test('a version that the log decided another batch in the place of gives no key', async () => {
@@ -111,7 +122,9 @@ test('a payload that is not the one that the home signed is refused, and the nex
   assert.equal(fixture.forged, [EU]);
   fixture.answer = (id, member) => {
     const right = fixture.payloads.get(id);
-    return right && member === EU ? { ...right, text: canonicalize({ ...JSON.parse(right.text), tier: 'unmetered' }) } : right;
+    return right && member === EU
+      ? { ...right, text: canonicalize({ ...JSON.parse(right.text), tier: 'unmetered' }) }
+      : right;
   };
   await fixture.take(statement(3, [FIRST]));
   await worth(fixture, A, 'valid');
@@ -149,7 +162,10 @@ test('what nobody gives is asked for again: as a member comes, after a while, an
   fixture.connected = [SG];
   fixture.follower.noteConnected();
   await worth(fixture, A, 'valid');
-  assert.equal(fixture.asked.map(([, member]) => member), [SG]);
+  assert.equal(
+    fixture.asked.map(([, member]) => member),
+    [SG],
+  );
 
   fixture.answer = () => undefined;
   await fixture.take(statement(2, [SECOND]));
@@ -168,7 +184,12 @@ test('a home can make this node keep so many accounts and bytes, and no more', a
     await fixture.take(version);
     await until('it to be looked at', async () => (await fixture.wanted()) === 0);
   }
-  assert.equal(await Promise.all(['a', 'b', 'c', 'd'].map((name) => fixture.word(textOf(name)))), ['valid', 'valid', 'unknown', 'unknown']);
+  assert.equal(await Promise.all(['a', 'b', 'c', 'd'].map((name) => fixture.word(textOf(name)))), [
+    'valid',
+    'valid',
+    'unknown',
+    'unknown',
+  ]);
   assert.is(fixture.log.filter((line) => line.includes('no more are taken')).length, 1);
   await fixture.restart({ accounts: 2, bytes: 1 << 20 });
   // What is held goes on, and gives room again.

@@ -73,7 +73,15 @@ class LostKeyFixture implements AsyncDisposable {
       this.mails.push(mail);
     };
     const limits = new SignUpLimits(() => this.fixture.now);
-    return new LostKeys({ store, accountStore: accounts.accountStore, keys: accounts.keys, mailer: { send }, limits, nodeUrl: () => NODE_URL, log });
+    return new LostKeys({
+      store,
+      accountStore: accounts.accountStore,
+      keys: accounts.keys,
+      mailer: { send },
+      limits,
+      nodeUrl: () => NODE_URL,
+      log,
+    });
   }
 }
 
@@ -108,7 +116,10 @@ test('a link is mailed to the account’s own address; a new key comes once, and
   const found = await fixture.accounts.authenticate(apiKey);
   assert.equal(typeof found === 'string' ? found : found.caller.key.id, key.id);
   assert.equal([key.preset, key.name, key.expiresAt], ['admin', 'lost-key', null]);
-  assert.equal(revoked.map(({ id }) => id), [old.key.id]);
+  assert.equal(
+    revoked.map(({ id }) => id),
+    [old.key.id],
+  );
   assert.is(await fixture.accounts.authenticate(old.apiKey), 'revoked');
   assert.is.not(typeof (await fixture.accounts.authenticate(kept.apiKey)), 'string');
   assert.equal(
@@ -150,7 +161,10 @@ test('before the answer is sent nothing is looked up, written or mailed; without
     traces.push(trace.splice(0));
   }
   assert.equal(traces, [['get sign-up'], ['get sign-up', 'get account', 'write', 'mail']]);
-  assert.equal(lost.mails.map(({ to }) => to), [ADA]);
+  assert.equal(
+    lost.mails.map(({ to }) => to),
+    [ADA],
+  );
 });
 
 test('a link survives a restart; its token is in no row and no file', async () => {
@@ -274,12 +288,30 @@ test('a node without mail takes none, and what is no address is not counted', as
   await using lost = await LostKeyFixture.open();
   const { store, accounts } = lost.fixture;
   const limits = new SignUpLimits(() => 0);
-  const options = { store, accountStore: accounts.accountStore, keys: accounts.keys, limits, nodeUrl: () => NODE_URL, log };
+  const options = {
+    store,
+    accountStore: accounts.accountStore,
+    keys: accounts.keys,
+    limits,
+    nodeUrl: () => NODE_URL,
+    log,
+  };
   await using mute = new LostKeys({ ...options, mailer: null });
-  assert.is(codeOf(() => mute.request(ADA, FROM, ANSWERED)), 'no-mail');
+  assert.is(
+    codeOf(() => mute.request(ADA, FROM, ANSWERED)),
+    'no-mail',
+  );
   await using other = new LostKeys({ ...options, mailer: { send: async () => {} } });
-  for (let i = 0; i < 20; i++) assert.is(codeOf(() => other.request('ada@localhost', FROM, ANSWERED)), 'email-invalid');
-  assert.is(codeOf(() => other.request(ADA, FROM, ANSWERED)), 'it was taken');
+  for (let i = 0; i < 20; i++) {
+    assert.is(
+      codeOf(() => other.request('ada@localhost', FROM, ANSWERED)),
+      'email-invalid',
+    );
+  }
+  assert.is(
+    codeOf(() => other.request(ADA, FROM, ANSWERED)),
+    'it was taken',
+  );
 });
 
 test('an address has only so many mails a day, with an account and without, together with sign-ups', async () => {

@@ -1,7 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
-import { ADDRESS_ALLOWANCE, ADDRESS_PERMANENT_BYTES_PER_DAY, SIGN_UP_ALLOWANCE } from '../../../../node/limits/allowances.ts';
+import {
+  ADDRESS_ALLOWANCE,
+  ADDRESS_PERMANENT_BYTES_PER_DAY,
+  SIGN_UP_ALLOWANCE,
+} from '../../../../node/limits/allowances.ts';
 import { LimitError } from '../../../../node/limits/limit-error.ts';
 import { SIGN_UP } from '../../../../node/limits/route-weights.ts';
 

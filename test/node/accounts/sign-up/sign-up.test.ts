@@ -110,13 +110,20 @@ test('payloads are compressed for who signs up so; another sign-up changes that 
   const to = newAddress();
   const setting = async () => (await fixture.accounts.accountStore.accounts(1))[0]?.compressPayloads ?? false;
   let apiKey = '';
-  for (const [asked, then] of [[true, true], [undefined, true], [false, false], [true, true]] as const) {
+  for (const [asked, then] of [
+    [true, true],
+    [undefined, true],
+    [false, false],
+    [true, true],
+  ] as const) {
     await signUp(to, '192.0.2.251', asked === undefined ? {} : { compressPayloads: asked });
     apiKey = await keyMailed(to);
     assert.is(await setting(), then);
   }
   assert.equal(
-    fixture.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
+    fixture.events
+      .filter(({ action }) => action === 'compression.changed')
+      .map(({ subject, by }) => `${subject} ${by}`),
     ['off sign-up', 'on sign-up'],
   );
   await fixture.accounts.authenticate(apiKey);
@@ -141,7 +148,9 @@ test('nodes are named with a new account, and changed while it is unused; its st
     await keyMailed(to);
     assert.equal([(await account())?.nodes, await dueRows()], [then, due]);
   }
-  const log = fixture.events.filter(({ action }) => action === 'nodes.changed').map(({ subject, by }) => `${subject} ${by}`);
+  const log = fixture.events
+    .filter(({ action }) => action === 'nodes.changed')
+    .map(({ subject, by }) => `${subject} ${by}`);
   assert.equal(log, ['eu,us sign-up', 'eu sign-up']);
   const strange = newAddress();
   for (const nodes of [[US], [EU, nodeId('jp')]]) {

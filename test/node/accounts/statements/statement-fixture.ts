@@ -4,7 +4,10 @@ import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { nodeId, type NodeId } from '../../../../protocol/ids.ts';
 import type { AccountStore } from '../../../../node/accounts/account-store.ts';
 import { Accounts } from '../../../../node/accounts/accounts.ts';
-import { StatementPublisher, type StatementPublisherOptions } from '../../../../node/accounts/statements/statement-publisher.ts';
+import {
+  StatementPublisher,
+  type StatementPublisherOptions,
+} from '../../../../node/accounts/statements/statement-publisher.ts';
 import { statementDueTable } from '../../../../node/accounts/statements/statement-tables.ts';
 import type { Draft } from '../../../../node/intake/draft.ts';
 import { readPayload } from '../../../../node/payload/payload-tables.ts';
@@ -40,7 +43,12 @@ export class StatementFixture implements AsyncDisposable {
   /** Lines of the log. */
   readonly log: readonly string[];
 
-  private constructor(fixture: IntakeFixture, accounts: Accounts, publisher: StatementPublisher, log: readonly string[]) {
+  private constructor(
+    fixture: IntakeFixture,
+    accounts: Accounts,
+    publisher: StatementPublisher,
+    log: readonly string[],
+  ) {
     this.fixture = fixture;
     this.accounts = accounts;
     this.publisher = publisher;
@@ -97,7 +105,10 @@ export class StatementFixture implements AsyncDisposable {
 }
 
 /** A book whose reader does something else in between. */
-function pausing(accountStore: AccountStore, afterReading: () => Promise<void>): StatementPublisherOptions['accountStore'] {
+function pausing(
+  accountStore: AccountStore,
+  afterReading: () => Promise<void>,
+): StatementPublisherOptions['accountStore'] {
   return {
     node: accountStore.node,
     now: accountStore.now,

@@ -1,7 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VERSIONS_PER_DAY } from '../../../../node/limits/allowances.ts';
-import { STATEMENT_BURST, STATEMENT_EVERY_MS, StatementPace } from '../../../../node/accounts/statements/statement-pace.ts';
+import {
+  STATEMENT_BURST,
+  STATEMENT_EVERY_MS,
+  StatementPace,
+} from '../../../../node/accounts/statements/statement-pace.ts';
 
 const test = suite('the pace of statements');
 

@@ -31,7 +31,11 @@ test('an account that names other nodes is stated with its keys in force, anew f
   await using fixture = await StatementFixture.open(directory.path);
   const { accounts } = fixture;
   await accounts.create({ id: ADA, tier: 'standard', nodes: [US, NODE] });
-  const { apiKey, key } = await accounts.keys.create(ADA, { ...FULL, sources: ['loans'], addresses: ['10.0.0.0/8'] }, 'operator');
+  const { apiKey, key } = await accounts.keys.create(
+    ADA,
+    { ...FULL, sources: ['loans'], addresses: ['10.0.0.0/8'] },
+    'operator',
+  );
   const other = await accounts.keys.create(ADA, { preset: 'ingest', expiresAt: '2999-01-01T00:00:00Z' }, 'operator');
   await fixture.settled();
   const [last, ...rest] = (await fixture.stated(ADA)).toReversed();
@@ -65,12 +69,23 @@ test('an account that names other nodes is stated with its keys in force, anew f
     await fixture.settled();
   }
   const all = await fixture.stated(ADA);
-  assert.equal(numbers(all), Array.from({ length: before + changes.length }, (_, i) => i + 1));
+  assert.equal(
+    numbers(all),
+    Array.from({ length: before + changes.length }, (_, i) => i + 1),
+  );
   const [revoked, tier, nodes, rotated] = all.slice(before).map(({ statement }) => statement);
-  assert.equal(revoked?.keys.map(({ id }) => id), [key.id], 'a revoked key is left out');
+  assert.equal(
+    revoked?.keys.map(({ id }) => id),
+    [key.id],
+    'a revoked key is left out',
+  );
   assert.is(tier?.tier, 'enterprise');
   assert.equal(nodes?.nodes, [NODE, SG, US]);
-  assert.is(rotated?.keys.some(({ id }) => id === key.id), false, 'so is one that has ended');
+  assert.is(
+    rotated?.keys.some(({ id }) => id === key.id),
+    false,
+    'so is one that has ended',
+  );
   assert.is(rotated?.keys.length, 1);
   await requireWholeStore(fixture.store);
 });
@@ -108,7 +123,10 @@ test('while nothing is recorded changes are made at once and stay due; one versi
   assert.equal([await fixture.due(), await fixture.stated(ADA)], [[ADA, ADA, ADA], []]);
   accepts = true;
   await fixture.settled();
-  assert.equal((await fixture.stated(ADA)).map(({ statement }) => [statement.version, statement.keys]), [[1, []]]);
+  assert.equal(
+    (await fixture.stated(ADA)).map(({ statement }) => [statement.version, statement.keys]),
+    [[1, []]],
+  );
 });
 
 /** Two accounts and changes of both, the publisher at work meanwhile. Rejects where the disk refuses. */
@@ -121,7 +139,10 @@ async function changeBoth({ accounts, publisher }: StatementFixture): Promise<vo
   await accounts.keys.rotate(ADA, key.id, 0, 'operator');
 }
 
-for (const [how, last] of [['before', 'refused'], ['after', 'kept-unsaid']] as const) {
+for (const [how, last] of [
+  ['before', 'refused'],
+  ['after', 'kept-unsaid'],
+] as const) {
   test(`a node that is killed ${how} any of its writes states each account as it is, without a gap`, async () => {
     for (let writes = 0, isOver = false; !isOver; writes++) {
       await using directory = await temporaryDirectory();
@@ -129,7 +150,10 @@ for (const [how, last] of [['before', 'refused'], ['after', 'kept-unsaid']] as c
       const fate = (): Fate => (left-- > 0 ? 'kept' : left === -1 ? last : 'refused');
       {
         await using fixture = await StatementFixture.open(directory.path, { fate });
-        isOver = await changeBoth(fixture).then(() => true, () => false);
+        isOver = await changeBoth(fixture).then(
+          () => true,
+          () => false,
+        );
         if (isOver) await until('the end', async () => left < 0 || (await fixture.due()).length === 0);
         isOver &&= left >= 0;
       }
@@ -137,9 +161,17 @@ for (const [how, last] of [['before', 'refused'], ['after', 'kept-unsaid']] as c
       await fixture.settled();
       for (const { id, nodes } of await fixture.accounts.accountStore.accounts(10)) {
         const stated = await fixture.stated(id);
-        assert.equal(numbers(stated), stated.map((_, i) => i + 1));
-        const held = (await fixture.accounts.accountStore.keys(id)).filter(({ key }) => keyState(key, Date.now()) === 'active');
-        assert.equal(stated.at(-1)?.statement.keys.map(({ hash }) => hash), held.map(({ digest }) => `sha256:${digest}`));
+        assert.equal(
+          numbers(stated),
+          stated.map((_, i) => i + 1),
+        );
+        const held = (await fixture.accounts.accountStore.keys(id)).filter(
+          ({ key }) => keyState(key, Date.now()) === 'active',
+        );
+        assert.equal(
+          stated.at(-1)?.statement.keys.map(({ hash }) => hash),
+          held.map(({ digest }) => `sha256:${digest}`),
+        );
         assert.equal(stated.at(-1)?.statement.nodes, nodes);
         assert.is(await statedVersionTable.get(fixture.store, id), stated.length);
       }
@@ -149,7 +181,12 @@ for (const [how, last] of [['before', 'refused'], ['after', 'kept-unsaid']] as c
 }
 
 /** The record by which a node refuses a key arrives. */
-async function refuse({ store, publisher }: StatementFixture, node: NodeId, key: KeyId, account: string): Promise<void> {
+async function refuse(
+  { store, publisher }: StatementFixture,
+  node: NodeId,
+  key: KeyId,
+  account: string,
+): Promise<void> {
   const { record } = new RecordChain(`${node}/${key}`, node).append(
     { kind: 'account_key_refused', account, sourceId: refusalSource(key) },
     timestampOf(Date.now()),
@@ -179,9 +216,15 @@ test('a key that a named node refuses ends at home too, for good, and so in the 
   await arrive(US, kept.key.id, 'acc_us_other');
   await until('the refused key to be stated no more', async () => (await fixture.stated(ADA)).length > before);
   await fixture.settled();
-  assert.equal([await wordOf(kept.apiKey), await wordOf(lost.apiKey), await wordOf(late.apiKey)], ['valid', 'revoked', 'valid']);
+  assert.equal(
+    [await wordOf(kept.apiKey), await wordOf(lost.apiKey), await wordOf(late.apiKey)],
+    ['valid', 'revoked', 'valid'],
+  );
   const last = (await fixture.stated(ADA)).at(-1);
-  assert.equal([last?.statement.version, last?.statement.keys.map(({ id }) => id).sort()], [before + 1, [kept.key.id, late.key.id].sort()]);
+  assert.equal(
+    [last?.statement.version, last?.statement.keys.map(({ id }) => id).sort()],
+    [before + 1, [kept.key.id, late.key.id].sort()],
+  );
 
   // Once it is named, what a node refused before counts.
   await accounts.nodes.set(ADA, [NODE, US, SG], 'operator');
@@ -209,7 +252,9 @@ test('a refusal that arrives while a version is being made ends its key too, whe
     await using directory = await temporaryDirectory();
     let left = Infinity;
     let arrive = async (): Promise<void> => {};
-    await using fixture = await StatementFixture.open(directory.path, { afterReading: async () => void (left-- === 0 && (await arrive())) });
+    await using fixture = await StatementFixture.open(directory.path, {
+      afterReading: async () => void (left-- === 0 && (await arrive())),
+    });
     const { accounts } = fixture;
     await accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
     const { key, apiKey } = await accounts.keys.create(ADA, FULL, 'operator');
@@ -220,7 +265,10 @@ test('a refusal that arrives while a version is being made ends its key too, whe
     await fixture.settled();
     isOver = left >= 0;
     if (isOver) break;
-    await until(`a key refused at pause ${pause} to end`, async () => (await accounts.authenticate(apiKey)) === 'revoked');
+    await until(
+      `a key refused at pause ${pause} to end`,
+      async () => (await accounts.authenticate(apiKey)) === 'revoked',
+    );
     await fixture.settled();
     assert.equal((await fixture.stated(ADA)).at(-1)?.statement.keys, []);
   }
@@ -258,7 +306,10 @@ test('a restored copy from before other nodes were named is held back too, and o
   await fixture.settled();
   assert.equal(numbers(await fixture.stated(ADA)), [1]);
 
-  const { nodes: _later, ...before } = (await fixture.accounts.accountStore.account(ADA)) ?? { id: ADA, tier: 'standard' };
+  const { nodes: _later, ...before } = (await fixture.accounts.accountStore.account(ADA)) ?? {
+    id: ADA,
+    tier: 'standard',
+  };
   await fixture.store.write([accountTable.put([ADA], before), statedVersionTable.del(ADA)]);
   await fixture.accounts.keys.create(ADA, FULL, 'operator');
   await until('the hold', () => fixture.publisher.held.has(ADA));
@@ -272,7 +323,12 @@ test('a restored copy from before other nodes were named is held back too, and o
 test('a sign-up that names other nodes leaves no more for ever than it weighs', async () => {
   await using directory = await temporaryDirectory();
   await using fixture = await StatementFixture.open(directory.path);
-  await fixture.accounts.create({ id: 'acc_eu_k3v9x2m7p1q8r4t6', tier: 'developer', email: `${'a'.repeat(64)}@example.org`, nodes: [NODE, SG, US] });
+  await fixture.accounts.create({
+    id: 'acc_eu_k3v9x2m7p1q8r4t6',
+    tier: 'developer',
+    email: `${'a'.repeat(64)}@example.org`,
+    nodes: [NODE, SG, US],
+  });
   await fixture.accounts.keys.create('acc_eu_k3v9x2m7p1q8r4t6', FULL, 'operator');
   await fixture.settled();
   let bytes = 0;

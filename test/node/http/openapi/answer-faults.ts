@@ -1,4 +1,10 @@
-import { type Answer, type ApiDocument, DEMAND_STATUS, type Operation, valueOf } from '../../../fixtures/api-document.ts';
+import {
+  type Answer,
+  type ApiDocument,
+  DEMAND_STATUS,
+  type Operation,
+  valueOf,
+} from '../../../fixtures/api-document.ts';
 import type { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import type { HttpAnswer } from '../../../fixtures/test-node.ts';
 

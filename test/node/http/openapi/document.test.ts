@@ -93,7 +93,11 @@ test('every operation weighs something in a class of its kind, and a free one no
     const weight = weightOf({ method, path, access });
     const isMade = method === 'POST' && access === 'key';
     const fits =
-      access === 'paid' ? weight.class === 'paid' : isMade ? weight.class === 'record' : requestsOf(weight) <= MOST_REQUESTS;
+      access === 'paid'
+        ? weight.class === 'paid'
+        : isMade
+          ? weight.class === 'record'
+          : requestsOf(weight) <= MOST_REQUESTS;
     const isTold = !keyed || weight.permanentBytes > 0;
     return fits && isTold ? [] : [`weighs ${JSON.stringify(weight)}`];
   });
@@ -109,7 +113,9 @@ test('every answer and every refusal has examples, and each is of its schema', (
 });
 
 test('answers have no members but the described ones', () => {
-  every(({ answers }) => [...answers].flatMap(([status, { content }]) => openPlaces(content.schema, document.schemas, String(status))));
+  every(({ answers }) =>
+    [...answers].flatMap(([status, { content }]) => openPlaces(content.schema, document.schemas, String(status))),
+  );
 });
 
 test('every refusal has a code of the one table, under its status, with a meaning', () => {
@@ -162,7 +168,9 @@ test('every link leads to an operation that takes its parameters, from members t
 
 test('a request, an answer and what several of them hold have a name', () => {
   every(({ request, answers }) => {
-    const schemas = [request, answers.get(200)?.content ?? null].flatMap((content) => (content === null ? [] : [content]));
+    const schemas = [request, answers.get(200)?.content ?? null].flatMap((content) =>
+      content === null ? [] : [content],
+    );
     const isNamed = ({ type, schema }: Content): boolean => typeof schema.$ref === 'string' || !/[/+]json$/.test(type);
     return schemas.every(isNamed) ? [] : ['a schema without a name'];
   });

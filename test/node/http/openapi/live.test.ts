@@ -146,7 +146,9 @@ function answerFaults(operation: Operation, answer: HttpAnswer): string[] {
 
 /** The headers that an answer must have beside those that always come: of limits, of waiting, of what is charged. */
 function dueHeaders({ keyed, usd, answers }: Operation, { body }: HttpAnswer): string[] {
-  const limits = keyed ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Daily-Limit', 'X-Daily-Remaining'] : [];
+  const limits = keyed
+    ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Daily-Limit', 'X-Daily-Remaining']
+    : [];
   const waited = answers.get(200)?.headers.has('Preference-Applied') === true ? ['Preference-Applied'] : [];
   return [...limits, ...waited, ...(usd !== null && body.charged !== false ? ['PAYMENT-RESPONSE'] : [])];
 }
@@ -293,7 +295,10 @@ const FIT: readonly (readonly [operation: string, change: JsonObject])[] = [
 ];
 
 /** The example with some members changed; null leaves one out. */
-async function changed(id: string, change: JsonObject): Promise<{ operation: Operation; path: string; body: JsonObject }> {
+async function changed(
+  id: string,
+  change: JsonObject,
+): Promise<{ operation: Operation; path: string; body: JsonObject }> {
   const operation = document.operation(id);
   const { path, body } = await newWorld().request(operation, 'whole');
   if (!isJsonObject(body)) throw new TypeError(`${id}: the example is no object`);
@@ -303,13 +308,20 @@ async function changed(id: string, change: JsonObject): Promise<{ operation: Ope
 
 test('conditions and forms are documented as they are checked', async () => {
   const faults: string[] = [];
-  for (const [list, isFit] of [[UNFIT, false], [FIT, true]] as const) {
+  for (const [list, isFit] of [
+    [UNFIT, false],
+    [FIT, true],
+  ] as const) {
     for (const [id, change] of list) {
       const { operation, path, body } = await changed(id, change);
       const answer = await ask(operation, path, body);
       const isOfSchema = judge.of(operation.request?.schema ?? {})(body) === null;
-      if (isOfSchema !== isFit) faults.push(`${id} ${JSON.stringify(change)}: the document ${isOfSchema ? 'takes' : 'refuses'} it`);
-      if ((answer.status === 200) !== isFit) faults.push(`${id} ${JSON.stringify(change)}: ${answer.status} ${answer.text}`);
+      if (isOfSchema !== isFit) {
+        faults.push(`${id} ${JSON.stringify(change)}: the document ${isOfSchema ? 'takes' : 'refuses'} it`);
+      }
+      if ((answer.status === 200) !== isFit) {
+        faults.push(`${id} ${JSON.stringify(change)}: ${answer.status} ${answer.text}`);
+      }
     }
   }
   assert.equal(faults, []);

@@ -20,7 +20,9 @@ export function openPlaces(schema: JsonValue, named: JsonObject, path = ''): str
   const inner = [
     ...OF_ONE.flatMap((name) => openPlaces(schema[name] ?? null, named, `${path}/${name}`)),
     // What closes the whole closes the parts of `allOf`.
-    ...OF_SEVERAL.filter((name) => name !== 'allOf' || schema.unevaluatedProperties !== false).flatMap((name) => listOf(schema[name]).flatMap((one, i) => openPlaces(one, named, `${path}/${name}/${i}`))),
+    ...OF_SEVERAL.filter((name) => name !== 'allOf' || schema.unevaluatedProperties !== false).flatMap((name) =>
+      listOf(schema[name]).flatMap((one, i) => openPlaces(one, named, `${path}/${name}/${i}`)),
+    ),
     ...OF_NAMED.flatMap((name) =>
       Object.entries(isJsonObject(schema[name]) ? schema[name] : {}).flatMap(([key, one]) =>
         openPlaces(one, named, `${path}/${name}/${key}`),

@@ -80,7 +80,9 @@ export function queryTrials(judge: SchemaJudge, { parameters }: Operation, { pat
   const trials: Trial[] = [{ what: 'an unknown parameter', path: add('nonsense=1'), body }];
   for (const { name, schema, example } of described) {
     trials.push({ what: `${name} twice`, path: only(`${name}=${example}&${name}=${example}`), body });
-    for (const text of BROKEN_VALUES.filter((value) => judge.of(schema)(valueOf(schema, decodeURIComponent(value))) !== null)) {
+    for (const text of BROKEN_VALUES.filter(
+      (value) => judge.of(schema)(valueOf(schema, decodeURIComponent(value))) !== null,
+    )) {
       trials.push({ what: `${name} is ${text.slice(0, 20)}`, path: only(`${name}=${text}`), body });
     }
   }

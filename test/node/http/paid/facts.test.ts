@@ -109,7 +109,10 @@ test('all facts are live figures of the ledger, each on record by itself, for on
   const throughput = value('throughput');
   const [transactionCount, tps] = [Number(throughput.transactionCount), Number(throughput.tps)];
   const { transactions: after = 0 } = local?.ledger.state.head ?? {};
-  assert.ok(before >= 3 && transactionCount >= before && transactionCount <= after, `${before} ${transactionCount} ${after}`);
+  assert.ok(
+    before >= 3 && transactionCount >= before && transactionCount <= after,
+    `${before} ${transactionCount} ${after}`,
+  );
   assert.ok(Math.abs(tps - transactionCount / 60) < 0.01, `${tps} a second`);
   const { sequenceNumber, topicId } = value('topic-state');
   assert.equal([sequenceNumber, topicId], [2, network.ledger.topicId]);

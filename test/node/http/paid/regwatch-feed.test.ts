@@ -216,22 +216,25 @@ test('the operator ingests a file under terms of his own; what is no feed, no it
   assert.is((await fixture.command('withdraw')).exit, 2);
 });
 
-testWhere(existsSync(SAMPLES), `${SAMPLES} is not here`)('the feeds as they are published, ingested twice, make no item twice', async () => {
-  const files = (await readdir(SAMPLES)).filter((name) => !/^(README|manifest)/.test(name));
-  const round = async (): Promise<number[]> => {
-    const ingest = async (name: string) => {
-      const id = name.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase();
-      const of = terms({ id, format: name.endsWith('.json') ? 'federal-register' : 'feed' });
-      return node.context.regItems.ingest({ bytes: await readFile(join(SAMPLES, name)), contentType: null }, of);
+testWhere(existsSync(SAMPLES), `${SAMPLES} is not here`)(
+  'the feeds as they are published, ingested twice, make no item twice',
+  async () => {
+    const files = (await readdir(SAMPLES)).filter((name) => !/^(README|manifest)/.test(name));
+    const round = async (): Promise<number[]> => {
+      const ingest = async (name: string) => {
+        const id = name.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase();
+        const of = terms({ id, format: name.endsWith('.json') ? 'federal-register' : 'feed' });
+        return node.context.regItems.ingest({ bytes: await readFile(join(SAMPLES, name)), contentType: null }, of);
+      };
+      const reports = await Promise.all(files.map(ingest));
+      const sum = (count: 'added' | 'changed' | 'unchanged') =>
+        reports.reduce((total, report) => total + report[count], 0);
+      return [sum('added'), sum('changed'), sum('unchanged')];
     };
-    const reports = await Promise.all(files.map(ingest));
-    const sum = (count: 'added' | 'changed' | 'unchanged') =>
-      reports.reduce((total, report) => total + report[count], 0);
-    return [sum('added'), sum('changed'), sum('unchanged')];
-  };
-  assert.equal(await round(), [100, 0, 0]);
-  assert.equal(await round(), [0, 0, 100]);
-});
+    assert.equal(await round(), [100, 0, 0]);
+    assert.equal(await round(), [0, 0, 100]);
+  },
+);
 
 test('fsck finds the feed whole, and a revision that is other, missing or of nothing', async () => {
   const findings = async () => {

@@ -117,7 +117,10 @@ test('a screening is sold for exactly its price; whoever asked can compute both 
     items(body.lists).map(({ listId, sample, stale }) => [listId, sample, stale]),
     LIST_IDS.map((listId) => [listId, true, false]),
   );
-  assert.equal(body.warnings, LIST_IDS.map((listId) => `${listId}: a sample of made-up entries, and no real list`));
+  assert.equal(
+    body.warnings,
+    LIST_IDS.map((listId) => `${listId}: a sample of made-up entries, and no real list`),
+  );
   const [list] = items(body.lists);
   const [match] = items(list?.matches);
   assert.equal(

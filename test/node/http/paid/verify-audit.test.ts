@@ -307,7 +307,11 @@ async function decideRevocation(signed: SignedStatement): Promise<void> {
   }
   await until('it is decided', () => {
     const { revoked } = us.context.federationLog.state;
-    return Object.values(revoked).some((keys) => Object.values(keys).flat().some((each) => each.statement === statement));
+    return Object.values(revoked).some((keys) =>
+      Object.values(keys)
+        .flat()
+        .some((each) => each.statement === statement),
+    );
   });
 }
 

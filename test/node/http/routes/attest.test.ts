@@ -180,7 +180,12 @@ test('a session that was never started is 404', async () => {
 });
 
 test('anchorMode direct is for the Enterprise tier, and seals at once', async () => {
-  requireProblem(await attest({ anchorMode: 'direct' }, API_KEYS.developer), 'tier-forbidden', 'developer', 'anchorMode');
+  requireProblem(
+    await attest({ anchorMode: 'direct' }, API_KEYS.developer),
+    'tier-forbidden',
+    'developer',
+    'anchorMode',
+  );
   const { status, body } = await attest({ anchorMode: 'direct' }, API_KEYS.enterprise);
   assert.is(status, 200);
   await node.seal();
@@ -215,7 +220,12 @@ test('data over 256 KiB of canonical UTF-8 is 413, whatever spaces it came with'
   const fixture = 262_144 - '{"t":""}'.length;
   assert.is((await attest({ data: { t: textOf(fixture) } })).status, 200);
   requireProblem(await attest({ data: { t: textOf(fixture + 1) } }), 'payload-too-large', 'one byte more', 'data');
-  requireProblem(await attest({ data: { t: textOf(fixture / 2, 'é') + 'a' } }), 'payload-too-large', 'in UTF-8', 'data');
+  requireProblem(
+    await attest({ data: { t: textOf(fixture / 2, 'é') + 'a' } }),
+    'payload-too-large',
+    'in UTF-8',
+    'data',
+  );
   const spacious = `{"sourceId":"s","data":{"n":${++unique},"t":${' '.repeat(500_000)}1}}`;
   assert.is((await node.post('/v1/attest', spacious)).status, 200);
 });

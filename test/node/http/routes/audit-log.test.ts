@@ -10,7 +10,14 @@ import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { type AuditLogAnswer, AuditLogAnswerShape } from '../../../../protocol/api/audit-log.ts';
 import { verifyAuditLog } from '../../../../protocol/audit/walk.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
-import { type AuditFixtureOptions, AuditFixture, LATE, NODE, temporaryDirectory, use } from '../../audit-log/audit-fixture.ts';
+import {
+  type AuditFixtureOptions,
+  AuditFixture,
+  LATE,
+  NODE,
+  temporaryDirectory,
+  use,
+} from '../../audit-log/audit-fixture.ts';
 
 const ENTRIES = 250;
 const compiled = Compile(AuditLogAnswerShape);

@@ -318,7 +318,9 @@ test('keys that were erased before the node was killed are out of its files afte
 test('erasures of records that were made together, asked for together, destroy their keys and no other', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => attest({ sourceId: `together-${i}` })));
   const records = await Promise.all(ids.map(recordOf));
-  const rows = new Set(await Promise.all(records.map(async (record) => (await findKey(node.context.store, record))?.row)));
+  const rows = new Set(
+    await Promise.all(records.map(async (record) => (await findKey(node.context.store, record))?.row)),
+  );
   assert.ok(rows.size < ids.length, 'some share a row');
   const seeds = await Promise.all(ids.map(seedOf));
   const answers = await Promise.all(ids.slice(2).map((id) => erase({ attestationIds: [id] })));
@@ -338,7 +340,9 @@ test('an erasure holds for a store that was restored from a copy, too', async ()
     const all = await Promise.all(byContent.map((table) => Array.fromAsync(table.under(store, []))));
     return all.flat().length;
   };
-  const rows = await Promise.all(byContent.map(({ name }) => Array.fromAsync(store.range({ gte: `${name}/`, lt: `${name}0` }))));
+  const rows = await Promise.all(
+    byContent.map(({ name }) => Array.fromAsync(store.range({ gte: `${name}/`, lt: `${name}0` }))),
+  );
   const { attestationId } = accepted(await erase({ attestationIds: [id] }));
   const left = await found();
   await putSeed(store, id, seed);

@@ -52,7 +52,11 @@ await fixture.intake.submit(countedDraft('secret', {}, { account: 'globex' }));
 let key: CallerKey = { id: 'key_1', scopes: SCOPES, sources: null };
 const served = await serveApp(
   openGate(() => ({ account: { id: 'acme', tier: 'standard', createdAt: timestampOf(0) }, key })),
-  [frameworksRoute(), frameworkRoute(), gapReportRoute({ store: fixture.store, counters: fixture.counters, now: () => NOW })],
+  [
+    frameworksRoute(),
+    frameworkRoute(),
+    gapReportRoute({ store: fixture.store, counters: fixture.counters, now: () => NOW }),
+  ],
 );
 const { base } = served;
 

@@ -33,7 +33,10 @@ const app = await serveApp(
   { free: (_context, _route, answer) => answer(), keyed: () => Promise.reject(new Error('no keyed route')) },
   logRoutes({
     federationLog,
-    checkpointStore: { all: () => counted, newest: (node) => counted.find(({ checkpoint }) => checkpoint.node === node) },
+    checkpointStore: {
+      all: () => counted,
+      newest: (node) => counted.find(({ checkpoint }) => checkpoint.node === node),
+    },
   }),
 );
 test.after(async () => {
@@ -73,7 +76,10 @@ test('a tile of hashes is served to the byte, full and as far as it was filled a
     assert.equal([partial.status, Buffer.from(partial.body)], [200, Buffer.concat(leaves.slice(256, 256 + width))]);
   }
   assert.equal(Buffer.from((await get('/v1/log/tile/0/000.p/7')).body), Buffer.concat(leaves.slice(0, 7)));
-  assert.equal(Buffer.from((await get('/v1/log/tile/1/000.p/1')).body), Buffer.from(merkleRoot(nativeSuite, leaves.slice(0, 256))));
+  assert.equal(
+    Buffer.from((await get('/v1/log/tile/1/000.p/1')).body),
+    Buffer.from(merkleRoot(nativeSuite, leaves.slice(0, 256))),
+  );
 });
 
 test('a tile of entries holds the texts of the decisions', async () => {
@@ -93,7 +99,16 @@ test('who holds a tile is told that it is the same', async () => {
 });
 
 test('a tile that is not filled so far yet is 404, and kept by no cache', async () => {
-  for (const name of ['0/001', '0/001.p/5', '0/002.p/1', '1/000', '1/000.p/2', '2/000.p/1', 'entries/001', 'entries/x001/234']) {
+  for (const name of [
+    '0/001',
+    '0/001.p/5',
+    '0/002.p/1',
+    '1/000',
+    '1/000.p/2',
+    '2/000.p/1',
+    'entries/001',
+    'entries/x001/234',
+  ]) {
     const { status, headers, code } = await get(`/v1/log/tile/${name}`);
     assert.equal([status, code()], [404, 'log-tile-not-found'], name);
     assert.not.match(headers.get('cache-control') ?? '', /immutable/);
@@ -101,7 +116,20 @@ test('a tile that is not filled so far yet is 404, and kept by no cache', async 
 });
 
 test('a name that no tile has is 400', async () => {
-  const names = ['0', '0/0', '0/000.p/0', '0/000.p/256', '0/x000/000', '7/000', '00/000', '-1/000', 'entries', 'data/000', '0/000/', `0/${'x001/'.repeat(20)}000`];
+  const names = [
+    '0',
+    '0/0',
+    '0/000.p/0',
+    '0/000.p/256',
+    '0/x000/000',
+    '7/000',
+    '00/000',
+    '-1/000',
+    'entries',
+    'data/000',
+    '0/000/',
+    `0/${'x001/'.repeat(20)}000`,
+  ];
   for (const name of names) {
     const { status, code } = await get(`/v1/log/tile/${name}`);
     assert.equal([status, code()], [400, 'invalid-field'], name);

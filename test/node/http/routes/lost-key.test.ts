@@ -126,11 +126,17 @@ test('an account that the operator made with an address has links too', async ()
 test('bodies of another form are refused; a caller who goes on and on is told when to come back', async () => {
   const ask = (body: Parameters<typeof node.post>[1]) => node.post('/v1/lost-key', body, NO_KEY);
   requireProblem(await ask({}), 'missing-field', 'nothing', 'email');
-  for (const email of ['ada', 'a'.repeat(300), 7]) requireProblem(await ask({ email }), 'invalid-field', String(email), 'email');
+  for (const email of ['ada', 'a'.repeat(300), 7]) {
+    requireProblem(await ask({ email }), 'invalid-field', String(email), 'email');
+  }
   let answer = await ask({ email: 'p0@example.org' });
   for (let i = 1; answer.status === 200 && i < 20; i++) answer = await ask({ email: `p${i}@example.org` });
   requireProblem(answer, 'rate-limited', 'too many');
-  requireProblem(await node.post('/v1/sign-up', { email: 'q@example.org' }, NO_KEY), 'rate-limited', 'sign-ups count with it');
+  requireProblem(
+    await node.post('/v1/sign-up', { email: 'q@example.org' }, NO_KEY),
+    'rate-limited',
+    'sign-ups count with it',
+  );
 });
 
 test('a node without mail says so, as it does to who signs up', async () => {

@@ -42,7 +42,9 @@ interface Recorded {
 async function record(name: string): Promise<Recorded> {
   const session = accepted(await client.post('/v1/session/start', LEAST['/v1/session/start']));
   const incident = accepted(await client.post('/v1/incident', LEAST['/v1/incident']));
-  const decision = accepted(await client.post('/v1/attest', { sourceId: 'triage', data: { name }, subjectRef: 'person' }));
+  const decision = accepted(
+    await client.post('/v1/attest', { sourceId: 'triage', data: { name }, subjectRef: 'person' }),
+  );
   const last = timeOf(decision);
   await until('a later moment', () => node.context.now() > Date.parse(last));
   return {
@@ -69,14 +71,21 @@ function refused({ body, text }: HttpAnswer, code: ProblemCode, what: string): v
 
 const early = await record('early');
 const reviewedAt = timeOf(
-  accepted(await client.post('/v1/human-override', { ...LEAST['/v1/human-override'], originalAttestationId: early.id })),
+  accepted(
+    await client.post('/v1/human-override', { ...LEAST['/v1/human-override'], originalAttestationId: early.id }),
+  ),
 );
 await until('a later moment', () => node.context.now() > Date.parse(reviewedAt));
 const late = await record('late');
 
 const KEYS = [
   { what: 'until the last moment of the early ones', bounds: { to: early.last }, seen: early, unseen: late },
-  { what: 'from the first moment of the late ones to their last', bounds: { from: late.first, to: late.last }, seen: late, unseen: early },
+  {
+    what: 'from the first moment of the late ones to their last',
+    bounds: { from: late.first, to: late.last },
+    seen: late,
+    unseen: early,
+  },
 ] as const;
 
 test.before.each(() => {
@@ -96,21 +105,31 @@ for (const { what, bounds, seen, unseen } of KEYS) {
 
   test(`a key of the records ${what} lists these alone`, async () => {
     const idsOf = async (query: string) =>
-      objectsOf(accepted(await client.get(`/v1/attestations?${query}`)), 'items').map(({ attestationId }) => attestationId);
+      objectsOf(accepted(await client.get(`/v1/attestations?${query}`)), 'items').map(
+        ({ attestationId }) => attestationId,
+      );
     begin();
     for (const query of ['', 'from=2020-01-01', 'to=2999-01-01', 'sourceId=triage']) {
       const ids = await idsOf(query);
       assert.equal([ids.length, ids.includes(seen.id), ids.includes(unseen.id)], [3, true, false], query);
     }
     const incidents = objectsOf(accepted(await client.get('/v1/incidents')), 'items');
-    assert.equal(incidents.map(({ incidentId }) => incidentId), [seen.incident]);
+    assert.equal(
+      incidents.map(({ incidentId }) => incidentId),
+      [seen.incident],
+    );
   });
 
   test(`a key of the records ${what} speaks of no other, and erases no other`, async () => {
     const review = (originalAttestationId: string) =>
-      client.post('/v1/human-override', { ...LEAST['/v1/human-override'], originalAttestationId, allowUnresolved: false });
+      client.post('/v1/human-override', {
+        ...LEAST['/v1/human-override'],
+        originalAttestationId,
+        allowUnresolved: false,
+      });
     const within = (sessionId: string) => client.post('/v1/attest', { sourceId: 'other', data: {}, sessionId });
-    const correct = (incidentId: string) => client.post('/v1/corrective-action', { ...LEAST['/v1/corrective-action'], incidentId });
+    const correct = (incidentId: string) =>
+      client.post('/v1/corrective-action', { ...LEAST['/v1/corrective-action'], incidentId });
     begin();
     accepted(await correct(seen.incident));
     refused(await correct(unseen.incident), 'incident-not-found', 'an action');

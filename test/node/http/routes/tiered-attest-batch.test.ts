@@ -28,7 +28,11 @@ function newSource(): string {
 
 /** `more`: what each has beside. */
 function decisionsOf(sourceId: string, count: number, more: (i: number) => JsonObject = () => ({})): JsonObject[] {
-  return Array.from({ length: count }, (_, i) => ({ sourceId, data: { input: { i }, output: { ok: true } }, ...more(i) }));
+  return Array.from({ length: count }, (_, i) => ({
+    sourceId,
+    data: { input: { i }, output: { ok: true } },
+    ...more(i),
+  }));
 }
 
 function send(body: JsonValue, ask: Ask = {}): Promise<HttpAnswer> {
@@ -74,7 +78,10 @@ test('a batch is answered in its order, its records stand in one signed group, a
     'tier',
     'warnings',
   ]);
-  assert.equal([body.success, body.count, body.refused, body.tier, body.status, body.warnings], [true, MANY, 0, 1, 'buffered', []]);
+  assert.equal(
+    [body.success, body.count, body.refused, body.tier, body.status, body.warnings],
+    [true, MANY, 0, 1, 'buffered', []],
+  );
   const ids = idsOf(body);
   assert.is(new Set(ids).size, MANY);
   const { store } = node.context;
@@ -130,7 +137,9 @@ test('a decision that is refused has its code in its place, and the others are r
   for (const [i, result] of results.entries()) {
     const [, code, field] = refused[(i - 1) / 2] ?? [];
     if (code === undefined) assert.ok(isRecordId(String(result.attestationId)), `${i}`);
-    else assert.equal([result.code, result.field, typeof result.detail], [code, field, 'string'], JSON.stringify(result));
+    else {
+      assert.equal([result.code, result.field, typeof result.detail], [code, field, 'string'], JSON.stringify(result));
+    }
   }
   assert.is(await recordsOf(source), refused.length + 1);
 });
@@ -155,7 +164,12 @@ test('members that are not documented are signed, and told by their place; many 
   assert.equal([warnings.length, warnings.at(-1)], [21, '10 more of this kind']);
 });
 
-const malformed: readonly (readonly [what: string, body: JsonValue, code: ProblemCode, headers?: Record<string, string>])[] = [
+const malformed: readonly (readonly [
+  what: string,
+  body: JsonValue,
+  code: ProblemCode,
+  headers?: Record<string, string>,
+])[] = [
   ['nothing', '', 'invalid-json'],
   ['no JSON', '[{', 'invalid-json'],
   ['more than the list', '[{}] x', 'invalid-json'],
@@ -169,7 +183,12 @@ const malformed: readonly (readonly [what: string, body: JsonValue, code: Proble
   ['too many', Array.from({ length: MANY + 1 }, () => ({ sourceId: 'malformed', data: {} })), 'invalid-field'],
   ['too many lines', '{"sourceId":"malformed","data":{}}\n'.repeat(MANY + 1), 'invalid-field', LINES],
   ['a decision that is too long', [{ sourceId: 'malformed', data: { t: 'x'.repeat(70_000) } }], 'payload-too-large'],
-  ['a line that is too long', `{"sourceId":"malformed","data":{"t":"${'x'.repeat(70_000)}"}}`, 'payload-too-large', LINES],
+  [
+    'a line that is too long',
+    `{"sourceId":"malformed","data":{"t":"${'x'.repeat(70_000)}"}}`,
+    'payload-too-large',
+    LINES,
+  ],
   ['too many values', `[${`[${'0,'.repeat(30_000)}0],`.repeat(36)}0]`, 'payload-too-large'],
   ['too many values in lines', `[${'0,'.repeat(30_000)}0]\n`.repeat(36), 'payload-too-large', LINES],
   ['plain text', '[]', 'unsupported-media-type', { 'content-type': 'text/plain' }],
@@ -198,7 +217,11 @@ test('a body of 32 MiB is taken, and one byte more is not', async () => {
 
 test('one idempotency key covers the batch: repeated, at the same time and after a restart, it is answered the same', async () => {
   const source = newSource();
-  const decisions: JsonValue[] = [...decisionsOf(source, 300), { sourceId: source }, { sourceId: source, data: {}, extra: 1 }];
+  const decisions: JsonValue[] = [
+    ...decisionsOf(source, 300),
+    { sourceId: source },
+    { sourceId: source, data: {}, extra: 1 },
+  ];
   const [first, ...duplicates] = await Promise.all(Array.from({ length: 4 }, () => sendKeyed(decisions, 'k1')));
   assert.ok(first);
   const body = accepted(first);
@@ -233,7 +256,8 @@ test('where the write fails nothing of a batch is recorded or counted, and its k
   const source = newSource();
   const { store } = node.context;
   const write = store.write.bind(store);
-  store.write = (rows) => (rows.length < 100 ? write(rows) : Promise.reject(new StoreError('write-failed', 'by the test')));
+  store.write = (rows) =>
+    rows.length < 100 ? write(rows) : Promise.reject(new StoreError('write-failed', 'by the test'));
   const key = API_KEYS.developer;
   const keyed = { key, headers: { 'idempotency-key': 'k4' } };
   const before = (await node.get('/v1/usage', { key })).headers.get('x-daily-remaining');
@@ -280,7 +304,14 @@ test('decisions of one batch stand in their sessions, which nobody ends meanwhil
   const source = newSource();
   const started = accepted(await node.post('/v1/session/start', { sourceId: source }));
   const other = accepted(await node.post('/v1/session/start', { sourceId: source }));
-  accepted(await node.post('/v1/agents/register', { agentId: 'batch agent', displayName: 'B', jurisdiction: 'EU', permittedUses: ['sort'] }));
+  accepted(
+    await node.post('/v1/agents/register', {
+      agentId: 'batch agent',
+      displayName: 'B',
+      jurisdiction: 'EU',
+      permittedUses: ['sort'],
+    }),
+  );
   const links = [
     { sessionId: String(started.sessionId) },
     { sessionId: String(started.sessionId), agentId: 'batch agent' },
@@ -296,7 +327,10 @@ test('decisions of one batch stand in their sessions, which nobody ends meanwhil
   assert.is(signed?.record.links.session, String(other.attestationId));
   assert.is(resultsOf(answer.body)[3]?.code, 'session-not-found');
   const ended = await Promise.all([end(started.sessionId), send(decisions), end(other.sessionId), send(decisions)]);
-  assert.equal(ended.map(({ status }) => status), [200, 200, 200, 200]);
+  assert.equal(
+    ended.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
   const late = accepted(await send(decisions));
   assert.equal([late.count, resultsOf(late)[0]?.code], [0, 'session-already-ended']);
 });

@@ -55,7 +55,12 @@ const served = await serveApp(
     auditLog: { note: () => {} },
     trustedProxies: new AddressList(['127.0.0.1']),
   }),
-  [usageRoute({ node: nodeId('eu'), rates, usage: fixture.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
+  [
+    usageRoute({ node: nodeId('eu'), rates, usage: fixture.usage }),
+    attest('/v1/attest'),
+    attest('/v1/tiered-attest'),
+    free,
+  ],
 );
 const { base } = served;
 

@@ -33,7 +33,11 @@ test('it is opened once, however many ask at a time', async () => {
   const { options, reads } = counted();
   await using backend = lateBackend(options);
   const payer = walletAddress('0x00000000000000000000000000000000000000aa');
-  const answers = await Promise.all([backend.processor.balanceOf(payer), backend.processor.balanceOf(payer), backend.start()]);
+  const answers = await Promise.all([
+    backend.processor.balanceOf(payer),
+    backend.processor.balanceOf(payer),
+    backend.start(),
+  ]);
   assert.equal(answers, [null, null, undefined]);
   assert.is(backend.processor.isReady, false);
   assert.is(reads(), 1);

@@ -60,9 +60,10 @@ test('whatever is signed, viem finds the same signer', async () => {
     fc.asyncProperty(authorizations, fc.constantFrom(0, 1, 2, 27, 28, 29), async (signing, last) => {
       const { authorization, signature } = await signAuthorization(wallet, signing);
       const changed = `${signature.slice(0, -2)}${hex(BigInt(last), 1)}`;
-      const signer = await recoverTypedDataAddress({ ...typedData(authorization), signature: `0x${changed.slice(2)}` }).catch(
-        () => null,
-      );
+      const signer = await recoverTypedDataAddress({
+        ...typedData(authorization),
+        signature: `0x${changed.slice(2)}`,
+      }).catch(() => null);
       const expected = signer?.toLowerCase() === wallet.address.toLowerCase();
       assert.is(isSignedByPayer({ authorization, signature: changed }), expected);
     }),
