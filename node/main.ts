@@ -7,8 +7,8 @@ import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
-import { boundHeapGrowth } from './heap-growth.ts';
-import { rereadLedger } from './reread-ledger.ts';
+import { boundHeapGrowth } from './metrics/heap-growth.ts';
+import { rereadLedger } from './wiring/reread-ledger.ts';
 import { StoreError } from './store/store.ts';
 
 // Registered before anything opens: a signal during the start still ends the node in order.

@@ -1,5 +1,5 @@
 import { BATCH_SERVICES } from '../protocol/payments/prices.ts';
-import { AgentHistory } from './agents/agent-history.ts';
+import { AgentHistory } from './governance/agents/agent-history.ts';
 import type { NodeContext } from './context.ts';
 import { agentRecordRoute } from './http/paid/agent-record.ts';
 import type { VerifyUrl } from './http/paid/attestation-tail.ts';

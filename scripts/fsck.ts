@@ -1,6 +1,6 @@
 // npm run fsck -- DIR: proves the store of a stopped node whole.
 import { fsckCommand } from '../node/fsck/command.ts';
-import { boundHeapGrowth } from '../node/heap-growth.ts';
+import { boundHeapGrowth } from '../node/metrics/heap-growth.ts';
 
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());

@@ -10,7 +10,7 @@ import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../pr
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
+import { peerIdOfSeed } from '../../node/transport/identity.ts';
 import { replaceDurably } from '../../node/keys/durable-file.ts';
 import {
   createKeyFile,

@@ -1,5 +1,5 @@
-import { loadSdk } from '../../node/ledger/hedera-sdk.ts';
-import { readLedgerKey } from '../../node/ledger/ledger-key.ts';
+import { loadSdk } from '../../node/anchoring/ledger/hedera-sdk.ts';
+import { readLedgerKey } from '../../node/anchoring/ledger/ledger-key.ts';
 
 const TOPIC_MEMO = 'meridian';
 /** The ledger is on this machine. After a call the SDK keeps a timer for as long, which keeps the process. In milliseconds. */

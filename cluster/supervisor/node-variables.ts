@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { TOY_LABEL } from '../../node/inference/config.ts';
+import { TOY_LABEL } from '../../node/services/inference/config.ts';
 import { addressOfKey, type ChainWallets } from '../chain/chain-wallets.ts';
 import {
   BATCH_INTERVAL_SECONDS,

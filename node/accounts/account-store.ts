@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { KeyedLock } from '../keyed-lock.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type Account, accountTable } from './account.ts';

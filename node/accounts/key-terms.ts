@@ -1,6 +1,6 @@
 import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
 import { AccountError } from './account-error.ts';
-import { AddressList, isAddressRange } from './address-list.ts';
+import { AddressList, isAddressRange } from '../outbound/address-list.ts';
 import type { KeyTerms } from './api-key.ts';
 import { KEY_PRESETS, type KeyPreset, SCOPES, type Scope } from './scopes.ts';
 

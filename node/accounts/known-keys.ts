@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Reads } from '../store/store.ts';
 import { accountTable } from './account.ts';
-import { AddressList, isAddressRange, NO_ADDRESSES } from './address-list.ts';
+import { AddressList, isAddressRange, NO_ADDRESSES } from '../outbound/address-list.ts';
 import { type ApiKey, apiKeyTable } from './api-key.ts';
 import type { Caller } from './caller.ts';
 import type { ForeignAccounts, ForeignKey } from './elsewhere/foreign-accounts.ts';

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { LedgerError, type LedgerClient, type PreparedTransaction } from '../ledger/ledger-client.ts';
-import type { MirrorClient } from '../ledger/mirror-client.ts';
-import { backoffDelay } from '../backoff.ts';
-import { AutoResetEvent } from '../auto-reset-event.ts';
+import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger/ledger-client.ts';
+import type { MirrorClient } from './ledger/mirror-client.ts';
+import { backoffDelay } from '../concurrency/backoff.ts';
+import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
 import type { Naming, NameStanding } from './naming.ts';
 import {
   closeOperations,

@@ -1,4 +1,4 @@
-import type { SpendState } from '../ledger/spend-guard.ts';
+import type { SpendState } from './ledger/spend-guard.ts';
 import type { BatchRow } from './outbox.ts';
 
 /** How the ledger's consensus nodes answer, as far as anchoring has tried since the start. */

@@ -1,5 +1,5 @@
 import type { BatchMessage } from '../../protocol/log/message.ts';
-import type { TopicPoint } from '../ledger/topic-point.ts';
+import type { TopicPoint } from './ledger/topic-point.ts';
 
 /**
  * What the log says of a message. Of a batch: that this very message, or one of another envelope, was decided at its number.

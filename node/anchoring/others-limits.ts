@@ -5,7 +5,7 @@ import { Closed, CountShape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import type { SpendLimits } from '../ledger/spend-guard.ts';
+import type { SpendLimits } from './ledger/spend-guard.ts';
 
 /** What is named for another node. */
 export type NamedForOther = 'rescue' | 'revocation';

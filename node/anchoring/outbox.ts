@@ -7,7 +7,7 @@ import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import type { PreparedTransaction, TransactionId } from '../ledger/ledger-client.ts';
+import type { PreparedTransaction, TransactionId } from './ledger/ledger-client.ts';
 
 /**
  * `queued`: no transaction holds it · `prepared`: signed bytes are frozen, a node may have them · `submitted`: a node

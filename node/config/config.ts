@@ -1,12 +1,12 @@
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
-import { AddressList, isAddressRange } from '../accounts/address-list.ts';
-import type { AnchoringConfig } from '../ledger/config.ts';
-import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
-import { isMailAddress } from '../mail/mail-address.ts';
-import type { ListUpdateConfig } from '../lists/update/config.ts';
+import { AddressList, isAddressRange } from '../outbound/address-list.ts';
+import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
+import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/config.ts';
+import { isMailAddress } from '../accounts/mail/mail-address.ts';
+import type { ListUpdateConfig } from '../screening/lists/update/config.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
-import type { InferenceConfig } from '../inference/config.ts';
+import type { InferenceConfig } from '../services/inference/config.ts';
 import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
 import { listsConfig } from './lists-config.ts';

@@ -1,4 +1,4 @@
-import type { InferenceConfig } from '../inference/config.ts';
+import type { InferenceConfig } from '../services/inference/config.ts';
 import type { Environment, Variable } from './environment.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import { ConfigError, positive, protectedUrl, required } from './read-variable.ts';

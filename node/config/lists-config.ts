@@ -1,8 +1,8 @@
-import { fills, formOf } from '../lists/edition-files.ts';
-import { isFileName } from '../lists/edition-manifest.ts';
-import { isListId, LIST_IDS, type ListId } from '../lists/list-id.ts';
-import type { ListSources, ListUpdateConfig } from '../lists/update/config.ts';
-import { OFFICIAL_SOURCES } from '../lists/update/official-sources.ts';
+import { fills, formOf } from '../screening/lists/edition-files.ts';
+import { isFileName } from '../screening/lists/edition-manifest.ts';
+import { isListId, LIST_IDS, type ListId } from '../screening/lists/list-id.ts';
+import type { ListSources, ListUpdateConfig } from '../screening/lists/update/config.ts';
+import { OFFICIAL_SOURCES } from '../screening/lists/update/official-sources.ts';
 import type { Environment } from './environment.ts';
 import { ConfigError, isLoopback, positive } from './read-variable.ts';
 

@@ -1,5 +1,5 @@
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
+import type { StoredBatch } from '../records/batch-tables.ts';
 import type { ChainAssembler } from './chain-assembler.ts';
 import type { PageStart } from './page-ahead.ts';
 import type { PageGroup } from './page-check.ts';

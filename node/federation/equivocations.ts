@@ -10,10 +10,10 @@ import { type SignedStatement, SignedStatementShape } from '../../protocol/state
 import { type LoggedRival, rivalNameTable } from '../log/rival-name.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import type { FederationKeys } from './federation-keys.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import { isSignedAnew } from './signed-anew.ts';
-import { openStatement } from './statement-check.ts';
+import { openStatement } from '../log/members/statement-check.ts';
 
 /** Two different envelopes for one batch number, both signed by the node. */
 export const EquivocationShape = Closed({ first: SignedStatementShape, second: SignedStatementShape });

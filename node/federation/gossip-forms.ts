@@ -4,10 +4,10 @@ import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, CountShape, NodeIdShape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
-import { TopicPointShape } from '../ledger/topic-point.ts';
+import { TopicPointShape } from '../anchoring/ledger/topic-point.ts';
 import { EquivocationShape } from './equivocations.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import type { Topic } from './transport/contract.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import type { Topic } from '../transport/contract.ts';
 
 const MessageShape = Type.Union([
   Closed({ type: Type.Literal('envelope'), signed: SignedStatementShape }),

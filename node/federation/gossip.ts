@@ -5,16 +5,16 @@ import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
 import { checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { revocationStatement } from '../../protocol/log/revocation.ts';
 import { type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
-import { readBatch } from '../sealing/batch-tables.ts';
-import type { TopicPoint } from '../ledger/topic-point.ts';
+import { readBatch } from '../records/batch-tables.ts';
+import type { TopicPoint } from '../anchoring/ledger/topic-point.ts';
 import type { Store } from '../store/store.ts';
-import type { Chains } from './chains.ts';
+import type { Chains } from '../log/chains.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';
-import type { FederationKeys } from './federation-keys.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
-import type { PeerFaults } from './peer-faults.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import type { ValidationResult } from './transport/contract.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import type { ValidationResult } from '../transport/contract.ts';
 
 /** Announced envelopes kept a node, ahead of their bodies: a rival of one of them is an equivocation too. */
 const MAX_ANNOUNCED = 256;

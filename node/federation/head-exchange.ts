@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
-import { backoffDelay } from '../backoff.ts';
+import { backoffDelay } from '../concurrency/backoff.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import type { Chains } from './chains.ts';
+import type { Chains } from '../log/chains.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
-import type { FederationKeys } from './federation-keys.ts';
-import type { KeyedLock } from '../keyed-lock.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import {
   decodeItem,
   type PageItem,
@@ -20,9 +20,9 @@ import {
   STATUS_EQUIVOCATIONS,
   STATUS_REQUEST,
 } from './page-forms.ts';
-import type { PeerFaults } from './peer-faults.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import type { Transport } from './transport/contract.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import type { Transport } from '../transport/contract.ts';
 
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */
 const HEAD_EXCHANGE_MS = 30_000;

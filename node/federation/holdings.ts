@@ -6,12 +6,12 @@ import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { envelopeTable } from '../sealing/batch-tables.ts';
+import { envelopeTable } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import type { Chains } from './chains.ts';
-import type { PeerFaults } from './peer-faults.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import type { Transport } from './transport/contract.ts';
+import type { Chains } from '../log/chains.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import type { Transport } from '../transport/contract.ts';
 
 /** How long a member that is asked waits until it holds the batch, in milliseconds. */
 const WAIT_MS = 2_000;

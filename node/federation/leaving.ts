@@ -5,8 +5,8 @@ import type { Timestamp } from '../../protocol/time.ts';
 import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import { logRosters } from '../log/log-rosters.ts';
 import { isReleased, type RemovalLog, removalOf, removalTime } from '../log/removal.ts';
-import type { Chains } from './chains.ts';
-import type { TransportMember } from './transport/contract.ts';
+import type { Chains } from '../log/chains.ts';
+import type { TransportMember } from '../transport/contract.ts';
 
 /** So long after its removal, by the ledger, a former member is let in at most. In milliseconds. */
 export const LEAVE_MOST_MS = 7 * 24 * 60 * 60 * 1000;

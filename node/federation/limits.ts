@@ -1,5 +1,5 @@
-import { ALL_MEMBERS_ALLOWANCE, MEMBER_ALLOWANCE } from '../limits/allowances.ts';
-import type { TransportLimits } from './transport/limits.ts';
+import { ALL_MEMBERS_ALLOWANCE, MEMBER_ALLOWANCE } from '../accounts/limits/allowances.ts';
+import type { TransportLimits } from '../transport/limits.ts';
 
 /**
  * What this federation asks of its transport beyond the defaults: a page may carry one group of 5,000 records, and a

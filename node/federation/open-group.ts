@@ -1,9 +1,9 @@
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { FederationKeys } from './federation-keys.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import { openStatement } from './statement-check.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import { openStatement } from '../log/members/statement-check.ts';
 
 /**
  * Reads a group that a peer serves under an envelope: it is by the envelope's own key, so that no receipt falls or stands

@@ -1,9 +1,9 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import type { Decided } from './decidable.ts';
+import type { Decided } from '../log/decidable.ts';
 
 /** A held batch that the log will never decide, and the hash of the one that it decided; null where it decided none. */
 export interface Outdone {

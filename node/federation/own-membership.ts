@@ -3,7 +3,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { hasMember, type Member } from '../../protocol/log/roster.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
-import type { FederationKeys } from './federation-keys.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
 
 export class MembershipError extends Error {
   override readonly name = 'MembershipError';

@@ -9,7 +9,7 @@ import { isAccountRecord } from '../records/account-record-table.ts';
 import { groupOperations } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import { decodeItem, type PageItem } from './page-forms.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 
 /** A record with the hash of its leaf and its exact texts. */
 export interface ReadRecord {

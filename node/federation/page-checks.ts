@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { WorkerPool } from '../worker-pool.ts';
+import { WorkerPool } from '../concurrency/worker-pool.ts';
 import { givenBytes, packBytes, type PackedBytes, type PackedGroups, unpackGroups } from './packed-page.ts';
 import type { PageGroup } from './page-check.ts';
 import { PAGE_BYTES } from './page-forms.ts';

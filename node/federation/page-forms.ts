@@ -6,7 +6,7 @@ import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '.
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { joinTexts, splitTexts } from '../records/record-lines.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 
 /** Bytes after which a page ends at the next group. */
 export const PAGE_BYTES = 1 << 20;

@@ -4,10 +4,10 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { groupTable } from '../records/record-tables.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import { readRecordTexts } from '../records/record-reader.ts';
-import { readBatch } from '../sealing/batch-tables.ts';
+import { readBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Equivocations } from './equivocations.ts';
-import type { FederationKeys } from './federation-keys.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
 
 /** Records of one frame at most. */

@@ -2,18 +2,18 @@ import type { Logger } from 'pino';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { backoffDelay } from '../backoff.ts';
-import { AutoResetEvent } from '../auto-reset-event.ts';
+import { backoffDelay } from '../concurrency/backoff.ts';
+import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
+import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { CatchUp } from './catch-up.ts';
-import type { Chains } from './chains.ts';
-import type { Decided } from './decidable.ts';
+import type { Chains } from '../log/chains.ts';
+import type { Decided } from '../log/decidable.ts';
 import { firstOutdone, type Outdone } from './outdone.ts';
-import type { PeerFaults } from './peer-faults.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
 import type { RivalSearch } from './rival-search.ts';
-import type { Transport } from './transport/contract.ts';
+import type { Transport } from '../transport/contract.ts';
 
 export interface ReplacementOptions {
   readonly self: NodeId;

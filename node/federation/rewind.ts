@@ -3,10 +3,10 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable, projectedRows, recordIndex } from '../records/record-tables.ts';
-import { batchFirstTable, envelopeTable, readHead, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
+import { batchFirstTable, envelopeTable, readHead, type StoredBatch, tileTable } from '../records/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Reads, Store } from '../store/store.ts';
-import type { Chains } from './chains.ts';
+import type { Chains } from '../log/chains.ts';
 
 /**
  * Drops the held batches of another node after number `to`, with all that is held of its records behind them. Only

@@ -1,11 +1,11 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
+import type { StoredBatch } from '../records/batch-tables.ts';
 import { openEnvelope } from './equivocations.ts';
-import type { FederationKeys } from './federation-keys.ts';
-import type { KeyedLock } from '../keyed-lock.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { decodeItem, pageRequest } from './page-forms.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import type { Transport } from './transport/contract.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import type { Transport } from '../transport/contract.ts';
 
 export interface RivalSearchOptions {
   readonly keys: FederationKeys;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { hasMember, type Roster } from '../../protocol/log/roster.ts';
-import type { CurrentRosters } from './current-rosters.ts';
-import type { Transport, TransportMember } from './transport/contract.ts';
+import type { CurrentRosters } from '../log/members/current-rosters.ts';
+import type { Transport, TransportMember } from '../transport/contract.ts';
 
 /** How often it is looked whether one that leaves is done. In milliseconds. */
 const LOOK_MS = 5_000;

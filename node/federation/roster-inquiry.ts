@@ -8,7 +8,7 @@ import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { hasMember, majorityOf, type Member } from '../../protocol/log/roster.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { CurrentRosters } from './current-rosters.ts';
+import type { CurrentRosters } from '../log/members/current-rosters.ts';
 
 /** Texts of rosters that a member shows to anyone: those in force there, from a version on, and those that it named. */
 export interface ShownRosters {

@@ -4,11 +4,11 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { decodeItem, pageRequest } from './page-forms.ts';
-import type { PeerFaults } from './peer-faults.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
-import type { CurrentRosters } from './current-rosters.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import type { CurrentRosters } from '../log/members/current-rosters.ts';
 import type { AskRosters } from './roster-inquiry.ts';
-import type { Transport } from './transport/contract.ts';
+import type { Transport } from '../transport/contract.ts';
 
 /** Members asked at once. Each may send as much as the longest roster. */
 const ASKED_AT_ONCE = 4;

@@ -11,12 +11,12 @@ import { type SignedStatement, SignedStatementShape, signStatement } from '../..
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { KeyedLock } from '../keyed-lock.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { TransportError } from './transport/errors.ts';
+import { TransportError } from '../transport/errors.ts';
 
 const compiled = Compile(Type.Object({ signed: SignedStatementShape, at: TimestampShape }));
 
@@ -96,7 +96,7 @@ export class RosterVotes {
     try {
       const roster = judgeNext(nativeSuite, federationLog.state, text);
       // Addresses that no transport can read would keep the roster from being applied.
-      const { readMembers } = await import('./transport/read-members.ts');
+      const { readMembers } = await import('../transport/read-members.ts');
       readMembers(roster.members);
       return roster;
     } catch (error) {

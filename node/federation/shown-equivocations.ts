@@ -6,7 +6,7 @@ import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { type LedgerName, rivalNameTable } from '../log/rival-name.ts';
-import { readBatch } from '../sealing/batch-tables.ts';
+import { readBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
 import { type Equivocations, equivocationTable } from './equivocations.ts';

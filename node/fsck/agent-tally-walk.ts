@@ -9,7 +9,7 @@ import {
   mentionsOf,
   ownAgentOf,
   subjectsOf,
-} from '../agents/agent-tally-table.ts';
+} from '../governance/agents/agent-tally-table.ts';
 import type { Check } from './check.ts';
 import { type ExpectedRow, IndexWalk } from './index-walk.ts';
 import { recordAt, recordOfId } from './record-at.ts';

@@ -6,9 +6,9 @@ import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { ownVouchedTable } from '../log/chain-tables.ts';
+import { ownVouchedTable } from '../records/chain-tables.ts';
 import { groupTable } from '../records/record-tables.ts';
-import { batchFirstTable, envelopeTable, tileTable } from '../sealing/batch-tables.ts';
+import { batchFirstTable, envelopeTable, tileTable } from '../records/batch-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import { RowCursor } from './row-cursor.ts';
 

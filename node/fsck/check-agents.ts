@@ -1,8 +1,8 @@
 import { type Agent, currentKey } from '../../protocol/agents/agent.ts';
 import { isRecordId } from '../../protocol/ids.ts';
-import { readAgent } from '../agents/agent-reader.ts';
-import { agentKeyParts, agentKeyTable, agentTable } from '../agents/agent-tables.ts';
-import { openSigner } from '../agents/service-keys.ts';
+import { readAgent } from '../governance/agents/agent-reader.ts';
+import { agentKeyParts, agentKeyTable, agentTable } from '../governance/agents/agent-tables.ts';
+import { openSigner } from '../governance/agents/service-keys.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows, reasonOf } from './rows.ts';
 

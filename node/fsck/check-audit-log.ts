@@ -3,15 +3,15 @@ import { type AuditDay, dayEnd, dayOf, dayStart, isAuditDay } from '../../protoc
 import { type AuditDaySpan, AuditWalk } from '../../protocol/audit/walk.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { auditAttestedTable, auditHeadProjection } from '../audit-log/audit-attested.ts';
+import { auditAttestedTable, auditHeadProjection } from '../accounts/audit-log/audit-attested.ts';
 import {
   auditClosedTable,
   auditDayTable,
   auditEntryTable,
   auditHeadTable,
   CLOSED_ROW,
-} from '../audit-log/audit-tables.ts';
-import { lineRange, readLine } from '../audit-log/audit-reader.ts';
+} from '../accounts/audit-log/audit-tables.ts';
+import { lineRange, readLine } from '../accounts/audit-log/audit-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';

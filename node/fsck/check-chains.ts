@@ -1,7 +1,7 @@
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { OWN_PROJECTIONS } from '../compliance/projections.ts';
+import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';

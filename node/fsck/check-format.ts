@@ -1,4 +1,4 @@
-import { REREAD_ROW, rereadTable } from '../log/reread.ts';
+import { REREAD_ROW, rereadTable } from '../federation/reread.ts';
 import { FORMAT_KEY, formatTable } from '../store/format.ts';
 import type { TableCheck } from './check.ts';
 import { readRows } from './rows.ts';

@@ -3,13 +3,13 @@ import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { decodeBase64url } from '../../protocol/bytes.ts';
 import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
-import { certificateParts, certificateTable, revocationParts, revocationTable } from '../federation/federation-keys.ts';
+import { certificateParts, certificateTable, revocationParts, revocationTable } from '../log/members/federation-keys.ts';
 import {
   GIVEN_ROSTERS_ROW,
   givenRostersTable,
   readGivenRosters,
   readNewestRosters,
-} from '../federation/given-rosters.ts';
+} from '../log/members/given-rosters.ts';
 import { rosterVoteTable } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { FORMAT_KEY } from '../store/format.ts';

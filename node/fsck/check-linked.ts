@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import { sessionCountTable } from '../compliance/session-count.ts';
-import { findKey, payloadKeyTable } from '../payload/payload-keys.ts';
+import { sessionCountTable } from '../governance/session-count.ts';
+import { findKey, payloadKeyTable } from '../records/payload/payload-keys.ts';
 import { linkTable } from '../records/link-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
-import { manifestIn, verifyFiles } from '../lists/edition-files.ts';
-import { editionDirectory } from '../lists/edition-staging.ts';
-import { survey } from '../lists/edition-survey.ts';
-import { ListError } from '../lists/list-error.ts';
-import { isListId, LIST_IDS, type ListId } from '../lists/list-id.ts';
-import { attestedEdition, hashPart, listEditionTable, listImportTable, listSourceTable } from '../lists/list-tables.ts';
+import { manifestIn, verifyFiles } from '../screening/lists/edition-files.ts';
+import { editionDirectory } from '../screening/lists/edition-staging.ts';
+import { survey } from '../screening/lists/edition-survey.ts';
+import { ListError } from '../screening/lists/list-error.ts';
+import { isListId, LIST_IDS, type ListId } from '../screening/lists/list-id.ts';
+import { attestedEdition, hashPart, listEditionTable, listImportTable, listSourceTable } from '../screening/lists/list-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';
 import { readRows } from './rows.ts';

@@ -1,14 +1,14 @@
 import { decisionText } from '../../protocol/log/decision.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { isTransactionId } from '../ledger/ledger-client.ts';
+import { isTransactionId } from '../anchoring/ledger/ledger-client.ts';
 import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
 import { OTHERS_SPEND } from '../anchoring/others-limits.ts';
-import { SPEND_ROW, spendTable } from '../ledger/spend-guard.ts';
+import { SPEND_ROW, spendTable } from '../anchoring/ledger/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
-import { envelopeTable } from '../sealing/batch-tables.ts';
-import { QUERY_SPEND_ROW } from '../topic/consensus-source.ts';
+import { envelopeTable } from '../records/batch-tables.ts';
+import { QUERY_SPEND_ROW } from '../anchoring/topic/consensus-source.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
 import { RowCursor } from './row-cursor.ts';

@@ -3,7 +3,7 @@ import { isWalletAddress } from '../../protocol/payments/payment.ts';
 import { settlementLine } from '../../protocol/payments/settlement.ts';
 import { commitText } from '../../protocol/payload/commitment.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { preparedKeyTable } from '../payload/payload-keys.ts';
+import { preparedKeyTable } from '../records/payload/payload-keys.ts';
 import { answerDraft, completeAnswer } from '../payments/answer-draft.ts';
 import { PaymentDamagedError, type PaymentCipher } from '../payments/payment-cipher.ts';
 import { keyParts, type PaymentKey, keyText, readKeyParts, readKeyText } from '../payments/payment-key.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { payloadKeyTable } from '../payload/payload-keys.ts';
+import { payloadKeyTable } from '../records/payload/payload-keys.ts';
 import { purgeDueTable } from '../store/due-purges.ts';
 import type { TableCheck } from './check.ts';
 import { readRows } from './rows.ts';

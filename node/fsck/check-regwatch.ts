@@ -1,6 +1,6 @@
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { readPayload } from '../payload/payload-tables.ts';
+import { readPayload } from '../records/payload/payload-tables.ts';
 import {
   isRegItem,
   itemTable,
@@ -8,7 +8,7 @@ import {
   revisionTable,
   SOURCE_ID_PATTERN,
   sourceTable,
-} from '../regwatch/regwatch-tables.ts';
+} from '../services/regulatory-feed/regwatch-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';
 import { readRows } from './rows.ts';

@@ -1,5 +1,5 @@
-import { type Restoration, restorationTable } from '../backup/restoration-table.ts';
-import { readHead } from '../sealing/batch-tables.ts';
+import { type Restoration, restorationTable } from '../federation/start/restoration-table.ts';
+import { readHead } from '../records/batch-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
-import { holdTable } from '../compliance/hold-table.ts';
-import { holdCountTable, lockTable } from '../compliance/lock-tables.ts';
+import { holdTable } from '../governance/hold-table.ts';
+import { holdCountTable, lockTable } from '../governance/lock-tables.ts';
 import { linkTable } from '../records/link-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';

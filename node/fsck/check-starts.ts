@@ -1,6 +1,6 @@
 import { isNodeId } from '../../protocol/ids.ts';
-import { readHead } from '../sealing/batch-tables.ts';
-import { ownNameTable, START_ROWS, startTable, type StartTold, startToldTable } from '../start/start-tables.ts';
+import { readHead } from '../records/batch-tables.ts';
+import { ownNameTable, START_ROWS, startTable, type StartTold, startToldTable } from '../log/start-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
 

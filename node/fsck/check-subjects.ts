@@ -1,6 +1,6 @@
-import { subjectTable } from '../compliance/subjects.ts';
+import { subjectTable } from '../governance/subjects.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { readSeed } from '../payload/payload-keys.ts';
+import { readSeed } from '../records/payload/payload-keys.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';
 import { readRows } from './rows.ts';

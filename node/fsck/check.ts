@@ -1,11 +1,11 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { StatementKind, SignedStatement } from '../../protocol/statement/statement.ts';
-import type { AgentKeyCipher } from '../agents/agent-key-cipher.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
-import { PeerStatementError } from '../federation/peer-statement-error.ts';
-import { openStatement } from '../federation/statement-check.ts';
+import type { AgentKeyCipher } from '../governance/agents/agent-key-cipher.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import { openStatement } from '../log/members/statement-check.ts';
 import type { PaymentCipher } from '../payments/payment-cipher.ts';
-import type { PayloadCipher } from '../payload/payload-cipher.ts';
+import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import type { Table } from '../store/table.ts';
 import { reasonOf, type RowSource } from './rows.ts';
 

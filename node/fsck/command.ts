@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { PassphraseError, readPassphrase } from '../keys/passphrase.ts';
-import { ProgressLine, type ProgressOutput } from '../progress-line.ts';
+import { ProgressLine, type ProgressOutput } from './progress-line.ts';
 import { fsck, FsckError, type FsckResult } from './fsck.ts';
 import { MOST_THREADS } from './group-checks.ts';
 import type { NoResumption } from './proven-ranges.ts';

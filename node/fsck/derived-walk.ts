@@ -12,7 +12,7 @@ import {
   ownVouchedTable,
   sealingKeyTable,
   sourcePart,
-} from '../log/chain-tables.ts';
+} from '../records/chain-tables.ts';
 import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeId } from '../../protocol/ids.ts';
-import { AgentKeyCipher } from '../agents/agent-key-cipher.ts';
-import { migrateStore } from '../migration/migrate-store.ts';
+import { AgentKeyCipher } from '../governance/agents/agent-key-cipher.ts';
+import { migrateStore } from './migration/migrate-store.ts';
 import { PaymentCipher } from '../payments/payment-cipher.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
-import { PayloadCipher } from '../payload/payload-cipher.ts';
-import { ownerOfKeys } from '../payload/payload-keys.ts';
+import { PayloadCipher } from '../records/payload/payload-cipher.ts';
+import { ownerOfKeys } from '../records/payload/payload-keys.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
 import { type Store, StoreError } from '../store/store.ts';

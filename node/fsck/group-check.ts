@@ -11,9 +11,9 @@ import {
   type WholeTexts,
 } from '../../protocol/chain/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { payloadKeyTable, splitKeyRow } from '../payload/payload-keys.ts';
-import { payloadTable } from '../payload/payload-tables.ts';
-import { PayloadCipher } from '../payload/payload-cipher.ts';
+import { payloadKeyTable, splitKeyRow } from '../records/payload/payload-keys.ts';
+import { payloadTable } from '../records/payload/payload-tables.ts';
+import { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable } from '../records/record-tables.ts';
 import { splitFrames } from '../store/frames.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { WorkerError, WorkerPool } from '../worker-pool.ts';
+import { WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
 import { type CheckedRange, GroupChecker, type GroupRange } from './group-check.ts';
 
 /** What a thread is told. */

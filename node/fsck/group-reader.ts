@@ -1,9 +1,9 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { checkStatementApart } from '../federation/statement-check.ts';
-import { payloadKeyTable } from '../payload/payload-keys.ts';
-import { payloadTable } from '../payload/payload-tables.ts';
+import { checkStatementApart } from '../log/members/statement-check.ts';
+import { payloadKeyTable } from '../records/payload/payload-keys.ts';
+import { payloadTable } from '../records/payload/payload-tables.ts';
 import { bodyTable, groupTable } from '../records/record-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import type { GroupRange, StoredGroup } from './group-check.ts';

@@ -1,7 +1,7 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { isNodeId } from '../../protocol/ids.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 
 /** The envelope of a batch as the store holds it; undefined where it does not, or the row does not read. */

@@ -20,7 +20,7 @@ import {
   type RosterMessage,
 } from '../../protocol/log/message.ts';
 import { judgeNext } from '../../protocol/log/roster-rules.ts';
-import { linkMessages, type TopicHead } from '../topic/topic-links.ts';
+import { linkMessages, type TopicHead } from '../anchoring/topic/topic-links.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { reasonOf } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import { payloadKeyTable, preparedKeyTable } from '../payload/payload-keys.ts';
-import { payloadTable } from '../payload/payload-tables.ts';
+import { payloadKeyTable, preparedKeyTable } from '../records/payload/payload-keys.ts';
+import { payloadTable } from '../records/payload/payload-tables.ts';
 import { paymentDraftTable } from '../payments/payment-tables.ts';
 import { preparedRow } from '../payments/prepared-rows.ts';
 import type { Check } from './check.ts';

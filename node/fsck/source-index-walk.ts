@@ -1,11 +1,11 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
-import { sourceKey } from '../intake/sources.ts';
+import { sourceKey } from '../records/sources/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { tryOpenRecord } from '../records/record-reader.ts';
-import { BodyReader } from '../sources/body-reader.ts';
-import { countOf, seqAt, sourceIndex, type SourceRow } from '../sources/source-index.ts';
+import { BodyReader } from '../records/sources/body-reader.ts';
+import { countOf, seqAt, sourceIndex, type SourceRow } from '../records/sources/source-index.ts';
 import type { Check } from './check.ts';
 import { countRows, decodeRow, readRows } from './rows.ts';
 

@@ -1,10 +1,10 @@
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
-import { sourceKey } from '../intake/sources.ts';
+import { sourceKey } from '../records/sources/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
-import { seqAt, sourceIndex } from '../sources/source-index.ts';
+import { seqAt, sourceIndex } from '../records/sources/source-index.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './derived-walk.ts';
 import { textsAt } from './record-at.ts';

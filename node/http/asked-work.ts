@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type Holder, NO_HOLDER } from '../limits/holder.ts';
-import type { WorkClass } from '../limits/route-weights.ts';
+import { type Holder, NO_HOLDER } from '../accounts/limits/holder.ts';
+import type { WorkClass } from '../accounts/limits/route-weights.ts';
 
 /** What a request asks for, and who answers for what that costs, as far as it is known. */
 export interface AskedWork {

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
 import { homeOfKey, isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuthenticatedKey } from '../accounts/known-keys.ts';
-import { type Addresses, clientAddress } from '../limits/client-address.ts';
+import { type Addresses, clientAddress } from '../accounts/limits/client-address.ts';
 import { Problem } from './problem.ts';
 
 /** Who sent the request's `x-api-key`, wherever it came from. Throws `Problem` 401. */

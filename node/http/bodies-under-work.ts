@@ -1,6 +1,6 @@
-import type { Holder } from '../limits/holder.ts';
-import { HolderCounts } from '../limits/holder-counts.ts';
-import { HOLDER_SHARE } from '../limits/route-weights.ts';
+import type { Holder } from '../accounts/limits/holder.ts';
+import { HolderCounts } from '../accounts/limits/holder-counts.ts';
+import { HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
 import { Problem } from './problem.ts';
 
 /** When a caller whose body found no room may send it again. In seconds. */

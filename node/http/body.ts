@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
-import { BODY_BYTES } from '../limits/route-weights.ts';
+import { BODY_BYTES } from '../accounts/limits/route-weights.ts';
 import { BodiesUnderWork } from './bodies-under-work.ts';
 import { BodyBudget } from './body-budget.ts';
 import { discard, readBytes, tooLarge } from './body-bytes.ts';

@@ -1,12 +1,12 @@
 import { AccountError } from '../accounts/account-error.ts';
 import { SignUpError } from '../accounts/sign-up/sign-up-error.ts';
-import { ComplianceError } from '../compliance/compliance-error.ts';
+import { ComplianceError } from '../governance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
-import { InferenceError } from '../inference/inference-error.ts';
-import { LimitError } from '../limits/limit-error.ts';
+import { InferenceError } from '../services/inference/inference-error.ts';
+import { LimitError } from '../accounts/limits/limit-error.ts';
 import { PaymentError } from '../payments/payment-error.ts';
 import { ListsUnavailableError } from '../screening/lists-unavailable.ts';
-import { BusyError } from '../semaphore.ts';
+import { BusyError } from '../concurrency/semaphore.ts';
 import { StoreError } from '../store/store.ts';
 import { accountProblem, signUpProblem } from './account-problems.ts';
 import { inferenceProblem } from './inference-problems.ts';

@@ -1,4 +1,4 @@
-import type { InferenceError, InferenceErrorCode } from '../inference/inference-error.ts';
+import type { InferenceError, InferenceErrorCode } from '../services/inference/inference-error.ts';
 import { fieldError, Problem } from './problem.ts';
 
 /** When a caller may come again: to a line that is full, to an engine that failed, to a model that is not there. In seconds. */

@@ -8,11 +8,11 @@ import { parsePayment, type Payment, PaymentFormatError, wireAuthorization } fro
 import { type Demand, requirementsOf, resourceOf } from '../../protocol/payments/terms.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
-import type { AuditLog } from '../audit-log/audit-log.ts';
+import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { WALLET_ALLOWANCE } from '../limits/allowances.ts';
-import type { Addresses } from '../limits/client-address.ts';
-import { requestsOf, weightOf } from '../limits/route-weights.ts';
+import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
+import type { Addresses } from '../accounts/limits/client-address.ts';
+import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
 import type { AdmittedPayment } from '../payments/payment-admission.ts';
 import type { PaymentLimits } from '../payments/payment-limits.ts';
 import type { Offer, PaidRequest } from '../payments/paid-request.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Accounts } from '../accounts/accounts.ts';
 import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
-import { type Addresses, addressKey } from '../limits/client-address.ts';
-import { FairQueue } from '../limits/fair-queue.ts';
+import { type Addresses, addressKey } from '../accounts/limits/client-address.ts';
+import { FairQueue } from '../accounts/limits/fair-queue.ts';
 import { callerAddress, isTakenFrom } from './authentication.ts';
 
 export interface RequestSchedulerOptions {

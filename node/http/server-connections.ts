@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressList } from '../accounts/address-list.ts';
-import { type Addresses, addressKey, plainAddress } from '../limits/client-address.ts';
+import { AddressList } from '../outbound/address-list.ts';
+import { type Addresses, addressKey, plainAddress } from '../accounts/limits/client-address.ts';
 
 export interface ConnectionBounds {
   /** Connections in all; what comes beyond is closed at once. The process needs as many file descriptors and 2,000 more. */

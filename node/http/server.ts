@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Server as NetServer } from 'node:net';
 import type { HttpConfig } from '../config/config.ts';
 import { isLoopback } from '../config/read-variable.ts';
-import { ADDRESS_ALLOWANCE, CONNECTIONS } from '../limits/allowances.ts';
+import { ADDRESS_ALLOWANCE, CONNECTIONS } from '../accounts/limits/allowances.ts';
 import { listenOnQueues, startListening, stopListening } from './accept-queues.ts';
 import { answerRequests } from './malformed-requests.ts';
 import { boundConnections, type ConnectionBounds } from './server-connections.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
-import type { Holder } from '../limits/holder.ts';
-import { TimeSlices } from '../time-slices.ts';
+import type { Holder } from '../accounts/limits/holder.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { type BodyLimits, type ItemLimits, MAX_BODY_VALUES } from './body.ts';
 import type { SplitText } from './item-splitter.ts';
 import { parsePart, partText, readLongBody, splitItems } from './long-body.ts';

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import type { Addresses } from '../limits/client-address.ts';
-import type { Holder, HolderKind } from '../limits/holder.ts';
-import type { UncountedLimits } from '../limits/uncounted-limits.ts';
+import type { Addresses } from '../accounts/limits/client-address.ts';
+import type { Holder, HolderKind } from '../accounts/limits/holder.ts';
+import type { UncountedLimits } from '../accounts/limits/uncounted-limits.ts';
 import { askedWork, askerOf } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
 import { strangerAt } from './gate.ts';

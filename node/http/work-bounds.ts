@@ -1,7 +1,7 @@
-import { HeldPlaces, NoPlaceError } from '../limits/held-places.ts';
-import type { Holder } from '../limits/holder.ts';
-import { type BoundedClass, CLASS_BOUNDS, type ClassBounds, type WorkClass } from '../limits/route-weights.ts';
-import type { BusyError } from '../semaphore.ts';
+import { HeldPlaces, NoPlaceError } from '../accounts/limits/held-places.ts';
+import type { Holder } from '../accounts/limits/holder.ts';
+import { type BoundedClass, CLASS_BOUNDS, type ClassBounds, type WorkClass } from '../accounts/limits/route-weights.ts';
+import type { BusyError } from '../concurrency/semaphore.ts';
 import { Problem } from './problem.ts';
 
 /** When a caller who found too many before it may come again. In seconds. */

@@ -7,9 +7,9 @@ import { type SignedStatement, signStatement } from '../../protocol/statement/st
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { TimeSlices } from '../time-slices.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { PreparedDraft } from './draft.ts';
-import type { TentativeHeads } from './sources.ts';
+import type { TentativeHeads } from '../records/sources/sources.ts';
 
 export interface BuiltRecord extends WrittenRecord {
   readonly leaf: Uint8Array;

@@ -1,15 +1,15 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
-import { payloadOperations } from '../payload/payload-tables.ts';
-import type { PayloadCipher } from '../payload/payload-cipher.ts';
+import { payloadOperations } from '../records/payload/payload-tables.ts';
+import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import type { Projection } from '../records/projection.ts';
 import type { RecordCounters } from '../records/record-counters.ts';
 import { groupOperationParts, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { TimeSlices } from '../time-slices.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
@@ -23,7 +23,7 @@ import {
 import { IntakeQueue, MAX_GROUP_RECORDS, type Submission, type WaitingDrafts } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
 import type { PreparingThreads } from './preparing-threads.ts';
-import { SourceHeads, TentativeHeads } from './sources.ts';
+import { SourceHeads, TentativeHeads } from '../records/sources/sources.ts';
 
 export interface IntakeOptions {
   readonly node: NodeId;

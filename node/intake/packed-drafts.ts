@@ -3,7 +3,7 @@ import { hashBytes, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts'
 import { recordId } from '../../protocol/ids.ts';
 import { SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
-import type { PayloadCipher } from '../payload/payload-cipher.ts';
+import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { type DraftTexts, sealDraft, type SealedDraft } from './draft.ts';
 
 /** What follows in a packed draft, in the first byte of its second frame; the salt stands behind it where it is given. */

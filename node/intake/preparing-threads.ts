@@ -1,4 +1,4 @@
-import { WorkerPool } from '../worker-pool.ts';
+import { WorkerPool } from '../concurrency/worker-pool.ts';
 import type { DraftTexts, SealedDraft } from './draft.ts';
 import { IntakeError } from './intake-error.ts';
 import { DraftPacker, unpackSealed } from './packed-drafts.ts';

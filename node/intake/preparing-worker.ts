@@ -1,6 +1,6 @@
 // A thread that commits and encrypts drafts, a group an order. What it throws ends it, and fails the group under work.
 import { parentPort, workerData } from 'node:worker_threads';
-import { PayloadCipher } from '../payload/payload-cipher.ts';
+import { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { sealPacked } from './packed-drafts.ts';
 import type { PreparingData, PreparingOrder } from './preparing-threads.ts';
 

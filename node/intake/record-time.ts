@@ -1,4 +1,4 @@
-import type { Sealer } from '../sealing/sealer.ts';
+import type { Sealer } from './sealing/sealer.ts';
 import { IntakeError } from './intake-error.ts';
 
 /** How far the clock may lie before the last record of the open batch; it then stands still. In milliseconds. */

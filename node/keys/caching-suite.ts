@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { utf8 } from '../../protocol/bytes.ts';
 import type { SignedText, SigningContext, Suite } from '../../protocol/suite/suite.ts';
-import { Semaphore } from '../semaphore.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 
 /**
  * Signatures remembered as good: the envelopes, receipts and checkpoints of recent batches recur in every verdict. Each

@@ -2,7 +2,7 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { FederationKeys } from './members/federation-keys.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 
 /** The signing keys of members, each judged by the identity keys of the rosters up to a decision (TRUST §5). */

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { FederationKeys } from './members/federation-keys.ts';
 
 /**
  * Whether no revocation that is in force takes a checkpoint along (TRUST §5): by a compromised key none counts, by a rotated

@@ -2,7 +2,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { Checkpoint, SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { hasMember } from '../../protocol/log/roster.ts';
-import { KeyedLock } from '../keyed-lock.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Rows } from '../store/store.ts';
 import { Table } from '../store/table.ts';
 import { FalseCheckpoints } from './false-checkpoints.ts';

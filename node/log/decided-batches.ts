@@ -1,8 +1,8 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { isRevoked } from '../../protocol/log/decision-state.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
-import type { Decided } from '../federation/decidable.ts';
-import type { OwnDecision } from '../sealing/sealed-chain.ts';
+import type { Decided } from './decidable.ts';
+import type { OwnDecision } from './sealed-chain.ts';
 import type { FederationLog } from './federation-log.ts';
 
 /** What the log decided of a batch: the envelope's hash, and the consensus time. Undefined while it decided nothing. */

@@ -13,7 +13,7 @@ import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
-import { TimeSlices } from '../time-slices.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import {
   DECISION_STATE_ROW,
   decidedBatchTable,

@@ -3,10 +3,10 @@ import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8, encodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { type SignedCheckpoint, SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
-import { checkpointFrames, readCheckpointFrames } from '../federation/checkpoint-frames.ts';
-import { PeerStatementError } from '../federation/peer-statement-error.ts';
+import { checkpointFrames, readCheckpointFrames } from './checkpoint-frames.ts';
+import { PeerStatementError } from './members/peer-statement-error.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { TopicPointShape } from '../ledger/topic-point.ts';
+import { TopicPointShape } from '../anchoring/ledger/topic-point.ts';
 
 /** Checkpoints of one answer at most: the newest two of each member of the largest roster, and of some that left. */
 const MAX_CHECKPOINTS = 1_024;

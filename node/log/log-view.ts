@@ -2,7 +2,7 @@ import type { LogHealth, LogState, TopicState } from '../../protocol/api/log-sta
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import type { TopicReadingState } from '../topic/reading-state.ts';
+import type { TopicReadingState } from '../anchoring/topic/reading-state.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
 import { shownFalse } from './contradiction.ts';
 import type { FederationLog } from './federation-log.ts';

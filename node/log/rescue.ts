@@ -4,12 +4,12 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { FROM_TOLERANCE_MS } from '../../protocol/chain/chain-state.ts';
 import { type DecisionState, isRevoked, knownNode, nextBatch } from '../../protocol/log/decision-state.ts';
 import type { Timestamp } from '../../protocol/time.ts';
-import type { Chains } from '../federation/chains.ts';
+import type { Chains } from './chains.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { numberCodec, Table } from '../store/table.ts';
-import type { TopicReadingState } from '../topic/reading-state.ts';
+import type { TopicReadingState } from '../anchoring/topic/reading-state.ts';
 import type { FederationLog } from './federation-log.ts';
 
 /** Time in which the ledger answered and a held batch stayed undecided, after which it is named. In milliseconds. */

@@ -7,7 +7,7 @@ import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { readTextRows } from '../records/record-reader.ts';
 import { groupTable, recordIndex } from '../records/record-tables.ts';
 import type { Store } from '../store/store.ts';
-import { chainSourceTable, sourcePart } from './chain-tables.ts';
+import { chainSourceTable, sourcePart } from '../records/chain-tables.ts';
 
 /** A group as it is stored. */
 export interface StoredGroup {

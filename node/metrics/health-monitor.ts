@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { FederationSync } from '../federation/federation.ts';
-import type { LogFollower } from '../log/log-follower.ts';
+import type { LogFollower } from '../federation/log-follower.ts';
 import type { MemberClocks } from '../log/member-clocks.ts';
-import type { Sealer } from '../sealing/sealer.ts';
+import type { Sealer } from '../intake/sealing/sealer.ts';
 import type { Intake } from '../intake/intake.ts';
-import type { StorageGuard, StorageLevel } from '../limits/storage-guard.ts';
-import type { NodeStart } from '../start/node-start.ts';
-import type { StartWait } from '../start/start-rule.ts';
+import type { StorageGuard, StorageLevel } from '../accounts/limits/storage-guard.ts';
+import type { NodeStart } from '../federation/start/node-start.ts';
+import type { StartWait } from '../federation/start/start-rule.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Health {

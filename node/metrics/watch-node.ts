@@ -1,16 +1,16 @@
 import type { StatementPublisher } from '../accounts/statements/statement-publisher.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import type { AuditLog } from '../audit-log/audit-log.ts';
-import type { Chains } from '../federation/chains.ts';
+import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
+import type { Chains } from '../log/chains.ts';
 import type { Equivocations } from '../federation/equivocations.ts';
 import type { FederationSync } from '../federation/federation.ts';
-import type { Transport } from '../federation/transport/contract.ts';
+import type { Transport } from '../transport/contract.ts';
 import type { Intake } from '../intake/intake.ts';
-import type { StorageGuard } from '../limits/storage-guard.ts';
-import type { LogFollower } from '../log/log-follower.ts';
+import type { StorageGuard } from '../accounts/limits/storage-guard.ts';
+import type { LogFollower } from '../federation/log-follower.ts';
 import { logState, topicState } from '../log/log-view.ts';
 import type { Vouching } from '../log/vouching.ts';
-import type { Sealer } from '../sealing/sealer.ts';
+import type { Sealer } from '../intake/sealing/sealer.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The parts of a node that its metrics are read from. */

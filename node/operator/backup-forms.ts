@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { StartWaitShape } from '../../protocol/api/start-waits.ts';
 import { Closed, NodeIdShape } from '../../protocol/shapes.ts';
-import { StoreCopyShape } from '../backup/copy-store.ts';
-import { RestorationsShape } from '../backup/restoration-table.ts';
+import { StoreCopyShape } from '../fsck/backup/copy-store.ts';
+import { RestorationsShape } from '../federation/start/restoration-table.ts';
 
 /** What an operator asks about copies of the store, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);

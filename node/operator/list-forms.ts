@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Closed, CountShape, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
-import { LIST_ERROR_CODES } from '../lists/list-error.ts';
-import { LIST_IDS } from '../lists/list-id.ts';
+import { LIST_ERROR_CODES } from '../screening/lists/list-error.ts';
+import { LIST_IDS } from '../screening/lists/list-id.ts';
 
 /** What an operator asks about lists, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);

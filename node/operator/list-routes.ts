@@ -5,14 +5,14 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import type { ListServices } from '../list-services.ts';
-import type { Edition } from '../lists/contract.ts';
-import { freshnessOf } from '../lists/freshness.ts';
-import { ListError } from '../lists/list-error.ts';
-import { readListFolder } from '../lists/list-folder.ts';
-import { isListId, LIST_IDS, type ListId } from '../lists/list-id.ts';
-import type { Taken } from '../lists/list-registry.ts';
-import { listSourceTable } from '../lists/list-tables.ts';
+import type { ListServices } from '../screening/lists/list-services.ts';
+import type { Edition } from '../screening/lists/contract.ts';
+import { freshnessOf } from '../screening/lists/freshness.ts';
+import { ListError } from '../screening/lists/list-error.ts';
+import { readListFolder } from '../screening/lists/list-folder.ts';
+import { isListId, LIST_IDS, type ListId } from '../screening/lists/list-id.ts';
+import type { Taken } from '../screening/lists/list-registry.ts';
+import { listSourceTable } from '../screening/lists/list-tables.ts';
 import type { Store } from '../store/store.ts';
 import {
   type EditionAnswer,

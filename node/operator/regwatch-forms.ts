@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { RegContentShape, RegItemIdShape } from '../../protocol/api/regwatch-item.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
-import { MAX_KEY } from '../regwatch/entry.ts';
-import { SourceTermsShape } from '../regwatch/sources.ts';
+import { MAX_KEY } from '../services/regulatory-feed/entry.ts';
+import { SourceTermsShape } from '../services/regulatory-feed/sources.ts';
 
 /** What an operator asks about the regulatory feed, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);

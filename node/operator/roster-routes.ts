@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/json/value.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
-import type { CurrentRosters } from '../federation/current-rosters.ts';
+import type { CurrentRosters } from '../log/members/current-rosters.ts';
 import { RosterVoteError, type RosterVotes } from '../federation/roster-votes.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';

@@ -1,7 +1,7 @@
 import { readJsonBody } from '../http/body.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import type { ListServices } from '../list-services.ts';
+import type { ListServices } from '../screening/lists/list-services.ts';
 import { packInThread } from '../screening/packing-thread.ts';
 import { RepeatError, repeatScreening, type RepeatSources } from '../screening/repeat-screening.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
-import { WALLET_ALLOWANCE } from '../limits/allowances.ts';
+import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
 import { PaymentError } from './payment-error.ts';
 
 /** An authorization that a wallet has shown, and what it would pay for. */

@@ -1,10 +1,10 @@
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
-import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../limits/allowances.ts';
-import { addressKey } from '../limits/client-address.ts';
-import type { Holder } from '../limits/holder.ts';
-import { rateHeaders, retryAfter } from '../limits/limit-headers.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import { MINUTE_MS, SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
+import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
+import { addressKey } from '../accounts/limits/client-address.ts';
+import type { Holder } from '../accounts/limits/holder.ts';
+import { rateHeaders, retryAfter } from '../accounts/limits/limit-headers.ts';
+import { LimitError } from '../accounts/limits/limit-error.ts';
+import { MINUTE_MS, SlidingWindow, type WindowState } from '../accounts/limits/sliding-window.ts';
 
 const MAX_ADDRESSES = 20_000;
 const MAX_WALLETS = 20_000;

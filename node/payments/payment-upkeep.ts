@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
-import { PeriodicTask } from '../periodic-task.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, readKeyParts } from './payment-key.ts';

@@ -1,6 +1,6 @@
 import { walletAddress } from '../../protocol/payments/payment.ts';
 import type { Intake } from '../intake/intake.ts';
-import { KeyedLock } from '../keyed-lock.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { type AnswerDraft, completeAnswer } from './answer-draft.ts';
 import type { PaymentCharger, ShownPayment } from './payment-charger.ts';
 import { type OngoingCall, OngoingCalls } from './ongoing-calls.ts';

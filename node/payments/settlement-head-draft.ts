@@ -1,5 +1,5 @@
 import { canonicalize } from '../../protocol/json/canonical.ts';
-import type { DailyHead } from '../audit-log/daily-heads.ts';
+import type { DailyHead } from '../accounts/audit-log/daily-heads.ts';
 import type { Draft } from '../intake/draft.ts';
 import type { Operation } from '../store/operation.ts';
 

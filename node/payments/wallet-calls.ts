@@ -1,5 +1,5 @@
-import { WALLET_ALLOWANCE } from '../limits/allowances.ts';
-import { HolderCounts } from '../limits/holder-counts.ts';
+import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
+import { HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { PaymentError } from './payment-error.ts';
 
 /** Counts the paid calls of each wallet from its signature to their answer. */

@@ -1,8 +1,8 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { Semaphore } from '../semaphore.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { TimeSlices } from '../time-slices.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { RecordCounter } from './record-counter.ts';
 
 /** Records that all counters look at side by side. With more, each rests before the next one. */

@@ -1,4 +1,4 @@
-import { type Edition, NAME_KINDS, type NameKind } from '../lists/contract.ts';
+import { type Edition, NAME_KINDS, type NameKind } from './lists/contract.ts';
 import { type BestName, BestNames } from './best-names.ts';
 import { compareAt, findKey, firstThat, refsOf } from './key-table.ts';
 import { arraysOf, type PackedEdition, type Particulars } from './packed-edition.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Edition, Lists } from '../lists/contract.ts';
-import { freshnessOf } from '../lists/freshness.ts';
-import { LIST_IDS, type ListId } from '../lists/list-id.ts';
+import type { Edition, Lists } from './lists/contract.ts';
+import { freshnessOf } from './lists/freshness.ts';
+import { LIST_IDS, type ListId } from './lists/list-id.ts';
 import { EditionSearch } from './edition-search.ts';
 import { ListsUnavailableError, type ListState, type UnavailableList } from './lists-unavailable.ts';
 import type { PackedEdition } from './packed-edition.ts';

@@ -1,4 +1,4 @@
-import type { ListId } from '../lists/list-id.ts';
+import type { ListId } from './lists/list-id.ts';
 
 /** `loading`: it is there, and is being made ready. */
 export type ListState = 'missing' | 'too-old' | 'loading';

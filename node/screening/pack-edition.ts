@@ -1,5 +1,5 @@
 import { nameKey } from '../../protocol/screening/name-key.ts';
-import { type ListedEntry, NAME_KINDS } from '../lists/contract.ts';
+import { type ListedEntry, NAME_KINDS } from './lists/contract.ts';
 import { END, type KeyTable, packKeys } from './key-table.ts';
 import { type PackedEdition, particularsOf } from './packed-edition.ts';
 import { packTexts } from './packed-texts.ts';

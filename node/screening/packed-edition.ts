@@ -1,4 +1,4 @@
-import type { EntryType, ListedEntry } from '../lists/contract.ts';
+import type { EntryType, ListedEntry } from './lists/contract.ts';
 import type { KeyTable } from './key-table.ts';
 import type { PackedTexts } from './packed-texts.ts';
 

@@ -1,7 +1,7 @@
-import type { Edition, Lists } from '../lists/contract.ts';
-import type { EditionManifest } from '../lists/edition-manifest.ts';
-import { readEditionEntries } from '../lists/edition-files.ts';
-import { WorkerPool } from '../worker-pool.ts';
+import type { Edition, Lists } from './lists/contract.ts';
+import type { EditionManifest } from './lists/edition-manifest.ts';
+import { readEditionEntries } from './lists/edition-files.ts';
+import { WorkerPool } from '../concurrency/worker-pool.ts';
 import type { Pack } from './list-searches.ts';
 import { packEdition } from './pack-edition.ts';
 import type { PackedEdition } from './packed-edition.ts';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { readEditionEntries } from '../lists/edition-files.ts';
+import { readEditionEntries } from './lists/edition-files.ts';
 import { packEdition } from './pack-edition.ts';
 import { arraysOf } from './packed-edition.ts';
 import type { PackingOrder, PackingWord } from './packing-thread.ts';

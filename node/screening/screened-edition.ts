@@ -1,5 +1,5 @@
 import type { Claims } from '../../protocol/chain/claims.ts';
-import { editionVersion } from '../lists/freshness.ts';
+import { editionVersion } from './lists/freshness.ts';
 import type { UsableList } from './list-searches.ts';
 
 /** The edition that an answer stands on, as the answer shows it. */

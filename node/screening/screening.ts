@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { NORMALIZATION, nameKey } from '../../protocol/screening/name-key.ts';
 import type { Timestamp } from '../../protocol/time.ts';
-import type { ListId } from '../lists/list-id.ts';
+import type { ListId } from './lists/list-id.ts';
 import type { Match } from './edition-search.ts';
 import type { UsableList } from './list-searches.ts';
 import { listedEdition } from './screened-edition.ts';

@@ -1,4 +1,4 @@
-import { Semaphore } from '../semaphore.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import type { RangeOptions, Reads, Store } from './store.ts';
 
 interface Asked extends PromiseWithResolvers<Uint8Array | undefined> {

@@ -5,7 +5,7 @@ import { type CommitGate, openGate } from './commit.ts';
 import { changesOf, type Operation, type RowChange } from './operation.ts';
 import { type Hold, holdHere } from './opened-here.ts';
 import { purge } from './purge.ts';
-import { TimeSlices } from '../time-slices.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { ReadEpochs } from './read-epochs.ts';
 import { WriteQueue } from './write-queue.ts';
 

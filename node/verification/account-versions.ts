@@ -1,7 +1,7 @@
 import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { lastVersion } from '../records/account-record-table.ts';
-import { readBatch, readBatchOf, readHead, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatch, readBatchOf, readHead, type StoredBatch } from '../records/batch-tables.ts';
 import { decisionNaming, type EvidenceSources } from './evidence.ts';
 
 /** A version of an account's statement that was decided, and its place in the log. */

@@ -10,8 +10,8 @@ import {
   type LinkedProof,
   type PublicProof,
 } from '../../protocol/verdict/bundle.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
-import type { OpenedPayload } from '../payload/payload-cipher.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import type { OpenedPayload } from '../records/payload/payload-cipher.ts';
 import { placeDecision } from './decision-paths.ts';
 import type { Evidence } from './evidence.ts';
 import { coveringNeed, type FederationProofSources, proveFederation, type WithinRoster } from './federation-proof.ts';

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import { readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatchOf, type StoredBatch } from '../records/batch-tables.ts';
 import type { Reads } from '../store/store.ts';
-import { TimeSlices } from '../time-slices.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { completedIn, decisionNaming, type Evidence, type EvidenceSources, type ReceivedRecord } from './evidence.ts';
 
 /** Records of one batch, or of none while they are unsealed. */

@@ -17,7 +17,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { openedBodyTable } from '../records/opened-bodies.ts';
 import { RecordDamagedError, readGroup, readRecordTexts } from '../records/record-reader.ts';
 import { bodyRowFirst, recordIndex } from '../records/record-tables.ts';
-import { readBatchOf, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
+import { readBatchOf, type StoredBatch, tileTable } from '../records/batch-tables.ts';
 import type { Reads } from '../store/store.ts';
 import type { ProofTrees, ReadTile } from './proof-trees.ts';
 

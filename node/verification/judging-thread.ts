@@ -2,8 +2,8 @@ import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import { BusyError } from '../semaphore.ts';
-import { WorkerError, WorkerPool } from '../worker-pool.ts';
+import { BusyError } from '../concurrency/semaphore.ts';
+import { WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
 import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
 /** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */

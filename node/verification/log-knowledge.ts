@@ -5,7 +5,7 @@ import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
 import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';

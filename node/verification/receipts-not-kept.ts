@@ -10,12 +10,12 @@ import { type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts
 import { Base64urlShape, Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import { PathShape } from '../../protocol/verdict/bundle.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
-import { PeerStatementError } from '../federation/peer-statement-error.ts';
-import { openStatement } from '../federation/statement-check.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import { openStatement } from '../log/members/statement-check.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { KeyedLock } from '../keyed-lock.ts';
-import { readBatchLeaf, readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
+import { readBatchLeaf, readBatchOf, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { placeDecision } from './decision-paths.ts';

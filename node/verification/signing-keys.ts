@@ -3,7 +3,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
 
 /** A key, and the node that signs by it. */
 export interface NodeKey {

@@ -5,7 +5,7 @@ import type { LinkedRecord } from '../../protocol/evidence/linked-record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-cipher.ts';
+import { type OpenedPayload, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
 import { disclosureOf } from './bundles.ts';
 import type { BundleJudge } from './bundle-judge.ts';
 import type { Evidence } from './evidence.ts';
@@ -15,9 +15,9 @@ import type { LogKnowledge } from './log-knowledge.ts';
 import type { ReceiptsNotKept } from './receipts-not-kept.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
-import { COMPUTED_VERDICTS } from '../limits/route-weights.ts';
-import { BusyError, Semaphore } from '../semaphore.ts';
-import { SingleFlight } from '../single-flight.ts';
+import { COMPUTED_VERDICTS } from '../accounts/limits/route-weights.ts';
+import { BusyError, Semaphore } from '../concurrency/semaphore.ts';
+import { SingleFlight } from '../concurrency/single-flight.ts';
 
 /** Records that are asked about at the same time, those that are being read of or asked for at other nodes included. */
 const MOST_UNDER_WAY = COMPUTED_VERDICTS.places + COMPUTED_VERDICTS.waiting;

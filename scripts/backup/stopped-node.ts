@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { BackupError } from '../../node/backup/backup-error.ts';
-import { copyStore } from '../../node/backup/copy-store.ts';
-import type { CopyOfNode } from '../../node/backup/take-backup.ts';
-import { ownerOfKeys } from '../../node/payload/payload-keys.ts';
+import { BackupError } from '../../node/fsck/backup/backup-error.ts';
+import { copyStore } from '../../node/fsck/backup/copy-store.ts';
+import type { CopyOfNode } from '../../node/fsck/backup/take-backup.ts';
+import { ownerOfKeys } from '../../node/records/payload/payload-keys.ts';
 import { requireFormat } from '../../node/store/format.ts';
 import { Store } from '../../node/store/store.ts';
 

@@ -1,4 +1,4 @@
-import { tieredDraft } from '../../node/attestation/decision-drafts.ts';
+import { tieredDraft } from '../../node/verification/attestation/decision-drafts.ts';
 import { validator } from '../../node/http/validation.ts';
 import type { Draft } from '../../node/intake/draft.ts';
 import { TieredAttestRequestShape } from '../../protocol/api/tiered-attest.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ledgerNodes, mirrorUrl } from '../../cluster/supervisor/node-variables.ts';
-import { loadSdk } from '../../node/ledger/hedera-sdk.ts';
-import { readLedgerKey } from '../../node/ledger/ledger-key.ts';
-import { MirrorClient } from '../../node/ledger/mirror-client.ts';
-import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/topic/topic-links.ts';
+import { loadSdk } from '../../node/anchoring/ledger/hedera-sdk.ts';
+import { readLedgerKey } from '../../node/anchoring/ledger/ledger-key.ts';
+import { MirrorClient } from '../../node/anchoring/ledger/mirror-client.ts';
+import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/anchoring/topic/topic-links.ts';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { entityId } from '../../protocol/ids.ts';
 import type { LocalCluster } from '../bench/local-cluster.ts';

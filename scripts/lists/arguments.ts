@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isListId, LIST_IDS, type ListId } from '../../node/lists/list-id.ts';
+import { isListId, LIST_IDS, type ListId } from '../../node/screening/lists/list-id.ts';
 import { type CommandForm, excludeEachOther, readCommand, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 

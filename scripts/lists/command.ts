@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { LIST_IDS, type ListId } from '../../node/lists/list-id.ts';
+import { LIST_IDS, type ListId } from '../../node/screening/lists/list-id.ts';
 import { type ListOutcome, ListOutcomeShape, type ListState, ListStatesShape } from '../../node/operator/list-forms.ts';
 import { RepeatAnswerShape, type RepeatQuestion } from '../../node/operator/screening-forms.ts';
 import { askAll, type Outcome } from '../key/ask.ts';

@@ -1,4 +1,4 @@
-import type { Patience } from '../../node/monitor/conditions.ts';
+import type { Patience } from './conditions.ts';
 import { readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 

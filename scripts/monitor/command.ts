@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PUBLIC_MIRRORS } from '../../node/ledger/config.ts';
+import { PUBLIC_MIRRORS } from '../../node/anchoring/ledger/config.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
-import { Monitor } from '../../node/monitor/monitor.ts';
-import { MonitorMetrics } from '../../node/monitor/monitor-metrics.ts';
-import type { MonitorEvent, PollResult } from '../../node/monitor/monitor-options.ts';
+import { Monitor } from './monitor.ts';
+import { MonitorMetrics } from './monitor-metrics.ts';
+import type { MonitorEvent, PollResult } from './monitor-options.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Static } from 'typebox';
-import { BackupError } from '../../node/backup/backup-error.ts';
-import { leftovers } from '../../node/backup/folder.ts';
-import type { Manifest } from '../../node/backup/manifest.ts';
-import { restoreBackup } from '../../node/backup/restore-backup.ts';
+import { BackupError } from '../../node/fsck/backup/backup-error.ts';
+import { leftovers } from '../../node/fsck/backup/folder.ts';
+import type { Manifest } from '../../node/fsck/backup/manifest.ts';
+import { restoreBackup } from '../../node/fsck/backup/restore-backup.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { RestorationsAnswerShape } from '../../node/operator/backup-forms.ts';
 import { ask, outcomeOf } from '../key/ask.ts';

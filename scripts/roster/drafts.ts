@@ -9,9 +9,9 @@ import { type Member, type Roster, rosterStatement } from '../../protocol/log/ro
 import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { TransportError } from '../../node/federation/transport/errors.ts';
-import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
-import { readMembers } from '../../node/federation/transport/read-members.ts';
+import { TransportError } from '../../node/transport/errors.ts';
+import { peerIdOfSeed } from '../../node/transport/identity.ts';
+import { readMembers } from '../../node/transport/read-members.ts';
 import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
 import { UsageError } from '../usage-error.ts';

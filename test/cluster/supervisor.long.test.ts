@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { receiptOf } from '../../cluster/chain/receipt.ts';
-import { createMailer } from '../../node/mail/mailer.ts';
+import { createMailer } from '../../node/accounts/mail/mailer.ts';
 import { openChainClient } from '../../node/payments/facilitator/chain-client.ts';
 import { EvmChainReader } from '../../node/payments/facilitator/evm-chain-reader.ts';
 import { hexOf } from '../../node/payments/facilitator/hex-text.ts';

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { equivocationTable } from '../../node/federation/equivocations.ts';
 import { DECISION_STATE_ROW, decisionStateTable } from '../../node/log/log-tables.ts';
 import { rivalNameTable } from '../../node/log/rival-name.ts';
-import { envelopeTable } from '../../node/sealing/batch-tables.ts';
+import { envelopeTable } from '../../node/records/batch-tables.ts';
 import type { Store } from '../../node/store/store.ts';
 import { nodeId } from '../../protocol/ids.ts';
 import { notVerified } from '../fixtures/load.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readRestorations } from '../../node/backup/restoration-table.ts';
+import { readRestorations } from '../../node/federation/start/restoration-table.ts';
 import { fsckCommand } from '../../node/fsck/command.ts';
 import { keyFilePath, readKeyAt, rewriteKeyAt } from '../../node/keys/key-file.ts';
 import { keyDirectory } from '../../node/keys/node-keys.ts';

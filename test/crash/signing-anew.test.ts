@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { groupTable } from '../../node/records/record-tables.ts';
-import { envelopeTable } from '../../node/sealing/batch-tables.ts';
+import { envelopeTable } from '../../node/records/batch-tables.ts';
 import type { Commit } from '../../node/store/commit.ts';
 import { Store } from '../../node/store/store.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
@@ -16,8 +16,8 @@ import { signatureHolds } from '../../protocol/statement/statement.ts';
 import { failOnDisk } from '../fixtures/failing-disk.ts';
 import { rowsOf } from '../node/federation/member-fixture.ts';
 import { NODE, signer } from '../node/intake/intake-fixture.ts';
-import { AnewFixture, other } from '../node/sealing/anew-fixture.ts';
-import { BESIDE_KEY, SealingFixture } from '../node/sealing/sealing-fixture.ts';
+import { AnewFixture, other } from '../node/intake/sealing/anew-fixture.ts';
+import { BESIDE_KEY, SealingFixture } from '../node/intake/sealing/sealing-fixture.ts';
 
 /** Of one record each: their receipts take more than one write. */
 const GROUPS = [2, 70, 60];

@@ -1,7 +1,7 @@
 // A whole node in a process of its own that is told when to die. Loads first and waits, so that a test can have the
 // next one at hand.
 import { flushCompileCache } from 'node:module';
-import { NO_ADDRESSES } from '../../node/accounts/address-list.ts';
+import { NO_ADDRESSES } from '../../node/outbound/address-list.ts';
 import type { NodeConfig } from '../../node/config/config.ts';
 import { TestNode } from '../fixtures/test-node.ts';
 import { Death, type Moment } from './death.ts';

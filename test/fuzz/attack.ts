@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { auditAttestedTable } from '../../node/audit-log/audit-attested.ts';
+import { auditAttestedTable } from '../../node/accounts/audit-log/audit-attested.ts';
 import { ApiDocument } from '../fixtures/api-document.ts';
 import type { TestNode } from '../fixtures/test-node.ts';
 import { GoodCaller } from './good-caller.ts';

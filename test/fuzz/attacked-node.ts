@@ -1,4 +1,4 @@
-import { AddressList } from '../../node/accounts/address-list.ts';
+import { AddressList } from '../../node/outbound/address-list.ts';
 import type { Store } from '../../node/store/store.ts';
 import { priceOf } from '../../protocol/payments/prices.ts';
 import { generatePrivateKey } from 'viem/accounts';

@@ -1,4 +1,4 @@
-import type { InferenceConfig } from '../../node/inference/config.ts';
+import type { InferenceConfig } from '../../node/services/inference/config.ts';
 import type { PaymentProcessor } from '../../node/payments/processor.ts';
 import { atomicAmount } from '../../protocol/payments/usdc.ts';
 import { TestMailSink } from '../fixtures/mail-sink.ts';

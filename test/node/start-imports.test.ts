@@ -50,13 +50,13 @@ test('a node loads these packages before it listens, and no others', () => {
 
 test('what talks to members, is paid, or runs in another process or thread comes later', () => {
   const names = [...files].map((file) => relative(ROOT, file));
-  assert.ok(names.includes('node/federation/transport/transport.ts'));
+  assert.ok(names.includes('node/transport/transport.ts'));
   for (const late of [
-    'node/federation/transport/libp2p-node.ts',
-    'node/federation/transport/gossip.ts',
+    'node/transport/libp2p-node.ts',
+    'node/transport/gossip.ts',
     'node/payments/facilitator/payment-backend.ts',
-    'node/inference/embedded/llama-model.ts',
-    'node/regwatch/feed-entries.ts',
+    'node/services/inference/embedded/llama-model.ts',
+    'node/services/regulatory-feed/feed-entries.ts',
   ]) {
     assert.not.ok(names.includes(late), late);
   }

@@ -5,7 +5,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { versionIdUpTo } from '../../records/account-record-table.ts';
 import { readRecord } from '../../records/record-reader.ts';
-import { readBatch } from '../../sealing/batch-tables.ts';
+import { readBatch } from '../../records/batch-tables.ts';
 import type { Reads } from '../../store/store.ts';
 
 /** What the records that are held here say of an account. */

@@ -3,7 +3,7 @@ import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Reads, Rows } from '../../store/store.ts';
 import { recordIndex } from '../../records/record-tables.ts';
-import { TimeSlices } from '../../time-slices.ts';
+import { TimeSlices } from '../../concurrency/time-slices.ts';
 import { foreignKeyTable, type HeldStatement, heldStatementTable } from './held-statement-tables.ts';
 
 /** A held version, at its place in the chain of its home. */

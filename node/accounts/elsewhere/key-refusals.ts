@@ -6,7 +6,7 @@ import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Draft } from '../../intake/draft.ts';
-import { KeyedLock } from '../../keyed-lock.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { readRecord } from '../../records/record-reader.ts';
 import { ulidTime } from '../../records/ulid.ts';
 import type { Reads } from '../../store/store.ts';

@@ -3,7 +3,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { commitText } from '../../../protocol/payload/commitment.ts';
 import { StatementError } from '../../../protocol/statement/statement.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
-import type { OpenedPayload } from '../../payload/payload-cipher.ts';
+import type { OpenedPayload } from '../../records/payload/payload-cipher.ts';
 
 /** Longest statement that is held, in bytes. A home that honours its own bound makes none. */
 export const MAX_HELD_STATEMENT_BYTES = 256 << 10;

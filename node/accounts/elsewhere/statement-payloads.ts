@@ -1,7 +1,7 @@
 import { decodeBase64url } from '../../../protocol/bytes.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../../protocol/ids.ts';
-import type { OpenedPayload } from '../../payload/payload-cipher.ts';
+import type { OpenedPayload } from '../../records/payload/payload-cipher.ts';
 import { readRecord } from '../../records/record-reader.ts';
 import type { Reads } from '../../store/store.ts';
 import { namedBy } from './account-versions.ts';

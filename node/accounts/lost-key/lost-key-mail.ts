@@ -1,4 +1,4 @@
-import type { Mail } from '../../mail/mailer.ts';
+import type { Mail } from '../mail/mailer.ts';
 import { LINK_MS } from './lost-key-table.ts';
 
 const LINK_MINUTES = LINK_MS / 60_000;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { timestampOf } from '../../../protocol/time.ts';
-import { KeyedLock } from '../../keyed-lock.ts';
-import type { Mailer } from '../../mail/mailer.ts';
-import { PeriodicTask } from '../../periodic-task.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { PeriodicTask } from '../../concurrency/periodic-task.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import type { Account } from '../account.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isMailAddress } from '../../mail/mail-address.ts';
+import { isMailAddress } from '../mail/mail-address.ts';
 
 /** Tells whether a person can be written to there over the internet: a mail address under a domain of two labels or more. */
 export function isPublicMailAddress(text: string): boolean {

@@ -1,8 +1,8 @@
-import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../../limits/allowances.ts';
-import { addressKey } from '../../limits/client-address.ts';
-import { LimitError } from '../../limits/limit-error.ts';
-import { retryAfter } from '../../limits/limit-headers.ts';
-import { SlidingWindow, type WindowState } from '../../limits/sliding-window.ts';
+import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../limits/allowances.ts';
+import { addressKey } from '../limits/client-address.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { retryAfter } from '../limits/limit-headers.ts';
+import { SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

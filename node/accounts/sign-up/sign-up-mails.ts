@@ -1,4 +1,4 @@
-import type { Mail } from '../../mail/mailer.ts';
+import type { Mail } from '../mail/mailer.ts';
 
 /** The mail that brings a new key: the only place where its text ever stands. */
 export function keyMail(to: string, account: string, apiKey: string, nodeUrl: string): Mail {

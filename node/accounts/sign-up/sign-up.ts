@@ -1,8 +1,8 @@
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { KeyedLock } from '../../keyed-lock.ts';
-import { MailError } from '../../mail/mail-error.ts';
-import type { Mail, Mailer } from '../../mail/mailer.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import { MailError } from '../mail/mail-error.ts';
+import type { Mail, Mailer } from '../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
 import { type Account, accountTable, newAccountId } from '../account.ts';
 import type { AccountStore, Change, HeldKey } from '../account-store.ts';

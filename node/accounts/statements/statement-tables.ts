@@ -1,5 +1,5 @@
 import type { NodeId } from '../../../protocol/ids.ts';
-import { randomBytesPooled } from '../../randomness.ts';
+import { randomBytesPooled } from '../../keys/randomness.ts';
 import { ULID_RANDOM_BYTES, ulid } from '../../records/ulid.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Codec, numberCodec, Table, textCodec } from '../../store/table.ts';

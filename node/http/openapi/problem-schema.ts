@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import { HOLDER_KINDS } from '../../limits/holder.ts';
-import { WORK_CLASSES } from '../../limits/route-weights.ts';
+import { HOLDER_KINDS } from '../../accounts/limits/holder.ts';
+import { WORK_CLASSES } from '../../accounts/limits/route-weights.ts';
 import { Problem, problemBody } from '../problem.ts';
 import { PROBLEM_MEMBERS } from './problem-members.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';

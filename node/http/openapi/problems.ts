@@ -1,5 +1,5 @@
 import { PROBLEM_KINDS, type ProblemCode } from '../problem-codes.ts';
-import { weightOf } from '../../limits/route-weights.ts';
+import { weightOf } from '../../accounts/limits/route-weights.ts';
 import type { Route } from '../route.ts';
 
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */

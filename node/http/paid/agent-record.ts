@@ -6,9 +6,9 @@ import {
 } from '../../../protocol/api/paid-agent-record.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
-import type { AgentHistory, AgentHistoryReading } from '../../agents/agent-history.ts';
-import { lastDays } from '../../agents/agent-tally-table.ts';
-import type { Agents } from '../../agents/agents.ts';
+import type { AgentHistory, AgentHistoryReading } from '../../governance/agents/agent-history.ts';
+import { lastDays } from '../../governance/agents/agent-tally-table.ts';
+import type { Agents } from '../../governance/agents/agents.ts';
 import { Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { AGENT_PARAMETER, agentParameter } from '../routes/agent-request.ts';

@@ -14,9 +14,9 @@ import {
 } from '../../../protocol/api/attested-inference.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import type { Prompt } from '../../inference/engine.ts';
-import type { Inference } from '../../inference/inference.ts';
-import { attestCompletion, type AttestedCompletion } from '../../inference/attested-completion.ts';
+import type { Prompt } from '../../services/inference/engine.ts';
+import type { Inference } from '../../services/inference/inference.ts';
+import { attestCompletion, type AttestedCompletion } from '../../services/inference/attested-completion.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';

@@ -5,7 +5,7 @@ import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import type { Facts } from '../../../protocol/chain/facts.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { PaidAnswer } from '../../payments/paid-request.ts';
-import { randomBytesPooled } from '../../randomness.ts';
+import { randomBytesPooled } from '../../keys/randomness.ts';
 import type { PaidCall } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 

@@ -5,7 +5,7 @@ import {
   MAX_BATCH_XL,
 } from '../../../protocol/api/paid-attest-batch.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
-import { TimeSlices } from '../../time-slices.ts';
+import { TimeSlices } from '../../concurrency/time-slices.ts';
 import { BatchWarnings } from '../batch-warnings.ts';
 import { itemError, itemProblem } from '../item-error.ts';
 import { fieldError, Problem } from '../problem.ts';

@@ -9,10 +9,10 @@ import {
 import { encodeBase64url } from '../../../protocol/bytes.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { type BatchService, SERVICES } from '../../../protocol/payments/prices.ts';
-import { payloadHandle } from '../../attestation/payload-handle.ts';
+import { payloadHandle } from '../../verification/attestation/payload-handle.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
-import { TimeSlices } from '../../time-slices.ts';
+import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { BodyLimits } from '../body.ts';
 import type { PaidCall, PaidRoute } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';

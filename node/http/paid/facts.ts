@@ -11,9 +11,9 @@ import {
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import { type Fact, FACTS } from '../../../protocol/statement/vocabulary.ts';
-import type { FactCache, FactSnapshot } from '../../facts/fact-cache.ts';
-import { attestableFact } from '../../facts/fact-draft.ts';
-import { FactError } from '../../facts/fact-error.ts';
+import type { FactCache, FactSnapshot } from '../../services/facts/fact-cache.ts';
+import { attestableFact } from '../../services/facts/fact-draft.ts';
+import { FactError } from '../../services/facts/fact-error.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
 import { Problem } from '../problem.ts';
 import type { FreeRoute, PaidCall, PaidRoute, Route } from '../route.ts';

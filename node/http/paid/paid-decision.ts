@@ -1,8 +1,8 @@
 import type { PaidTieredAttestRequest } from '../../../protocol/api/paid-tiered-attest.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
-import { type DecisionDraft, tieredDraft } from '../../attestation/decision-drafts.ts';
-import { randomBytesPooled } from '../../randomness.ts';
+import { type DecisionDraft, tieredDraft } from '../../verification/attestation/decision-drafts.ts';
+import { randomBytesPooled } from '../../keys/randomness.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { PaidCall } from '../route.ts';
 

@@ -12,7 +12,7 @@ import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { PaidDraft } from '../../intake/draft.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
-import type { FeedItem, RegFeed } from '../../regwatch/reg-feed.ts';
+import type { FeedItem, RegFeed } from '../../services/regulatory-feed/reg-feed.ts';
 import type { PaidRoute } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { readRegwatchQuery, type RegwatchQuery, writeRegwatchCursor } from './regwatch-query.ts';

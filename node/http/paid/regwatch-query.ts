@@ -5,7 +5,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { FEED_PLACE_PATTERN, type FeedFilter, type FeedPlace } from '../../regwatch/reg-feed.ts';
+import { FEED_PLACE_PATTERN, type FeedFilter, type FeedPlace } from '../../services/regulatory-feed/reg-feed.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { boundOf } from '../period.ts';
 import { fieldError, Problem } from '../problem.ts';

@@ -5,10 +5,10 @@ import {
 } from '../../../protocol/api/paid-tiered-attest.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';
 import { currentKey } from '../../../protocol/agents/agent.ts';
-import type { Agents } from '../../agents/agents.ts';
-import type { AgentSigning } from '../../agents/agent-signing.ts';
-import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
-import { payloadHandle } from '../../attestation/payload-handle.ts';
+import type { Agents } from '../../governance/agents/agents.ts';
+import type { AgentSigning } from '../../governance/agents/agent-signing.ts';
+import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
+import { payloadHandle } from '../../verification/attestation/payload-handle.ts';
 import type { PaidDraft } from '../../intake/draft.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import { additionalWarnings } from '../recording/recording.ts';

@@ -1,9 +1,9 @@
 import { VERIFY_AUDIT_EXAMPLE, VerifyAuditRequestShape, VerifyAuditShape } from '../../../protocol/api/verify-audit.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { recordOfAnyId } from '../../../protocol/object-ids.ts';
-import { auditDraft } from '../../auditing/audit-draft.ts';
-import { warningsOf } from '../../auditing/audit-report.ts';
-import type { Auditor } from '../../auditing/auditor.ts';
+import { auditDraft } from '../../services/audits/audit-draft.ts';
+import { warningsOf } from '../../services/audits/audit-report.ts';
+import type { Auditor } from '../../services/audits/auditor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { recordNotFound } from '../routes/record-parameter.ts';

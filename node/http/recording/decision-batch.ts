@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { Closed, CountShape } from '../../../protocol/shapes.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import { type DecisionDraft, tieredDraft } from '../../attestation/decision-drafts.ts';
+import { type DecisionDraft, tieredDraft } from '../../verification/attestation/decision-drafts.ts';
 import { BatchWarnings } from '../batch-warnings.ts';
 import { problemOf } from '../domain-problems.ts';
 import { fieldError, Problem } from '../problem.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { Status } from '../../../protocol/verdict/verdict.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { HeldPlaces, NoPlaceError } from '../../limits/held-places.ts';
-import { LEDGER_WAITS } from '../../limits/route-weights.ts';
+import { HeldPlaces, NoPlaceError } from '../../accounts/limits/held-places.ts';
+import { LEDGER_WAITS } from '../../accounts/limits/route-weights.ts';
 import { askerOf } from '../asked-work.ts';
 import type { Recorder } from './recorder.ts';
 

@@ -8,7 +8,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import type { Scope } from '../../accounts/scopes.ts';
-import { waitingStatus } from '../../attestation/anchoring-view.ts';
+import { waitingStatus } from '../../verification/attestation/anchoring-view.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
 import { askerOf } from '../asked-work.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from '../body.ts';

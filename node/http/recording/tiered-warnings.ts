@@ -1,6 +1,6 @@
 import type { TieredAttestRequest } from '../../../protocol/api/tiered-attest.ts';
 import type { FieldCodes } from '../validation.ts';
-import { assertedClauseWarnings } from '../../attestation/asserted-clause.ts';
+import { assertedClauseWarnings } from '../../verification/attestation/asserted-clause.ts';
 
 /** A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7). */
 export const TIERED_CODES: FieldCodes = { model_ref: 'model-binding-invalid' };

@@ -2,7 +2,7 @@ import { agentAddress } from '../../../protocol/agents/did.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import type { Agents } from '../../agents/agents.ts';
+import type { Agents } from '../../governance/agents/agents.ts';
 import type { Recorder } from '../recording/recorder.ts';
 
 /** What the endpoints around agents need. */

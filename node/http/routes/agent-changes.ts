@@ -7,10 +7,10 @@ import {
 } from '../../../protocol/api/agents.ts';
 import type { Agent } from '../../../protocol/agents/agent.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import type { AgentRequest } from '../../agents/agent-drafts.ts';
-import type { OwnRotation } from '../../agents/agents.ts';
+import type { AgentRequest } from '../../governance/agents/agent-drafts.ts';
+import type { OwnRotation } from '../../governance/agents/agents.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { givenMembers, payloadText } from '../../attestation/payload-text.ts';
+import { givenMembers, payloadText } from '../../verification/attestation/payload-text.ts';
 import { type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { type AgentRouteServices, identityOf, keyMembers } from './agent-answers.ts';

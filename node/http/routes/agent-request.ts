@@ -2,7 +2,7 @@ import { Compile } from '../../../protocol/shape-check.ts';
 import { AgentIdShape } from '../../../protocol/api/agent-fields.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
-import { isPublicKey, type OwnKey } from '../../agents/key-proof.ts';
+import { isPublicKey, type OwnKey } from '../../governance/agents/key-proof.ts';
 import { fieldError, Problem } from '../problem.ts';
 
 const compiled = Compile(AgentIdShape);

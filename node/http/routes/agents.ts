@@ -1,6 +1,6 @@
 import { AGENT_EXAMPLES } from '../../../protocol/api/agent-examples.ts';
 import { RegisterAgentAnswerShape, RegisterAgentRequestShape } from '../../../protocol/api/agents.ts';
-import { givenMembers, payloadText } from '../../attestation/payload-text.ts';
+import { givenMembers, payloadText } from '../../verification/attestation/payload-text.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallMetadata } from '../recording/sizes.ts';
 import type { KeyRoute, Route } from '../route.ts';

@@ -2,8 +2,8 @@ import { ATTEST_EXAMPLE, AttestAnswerShape } from '../../../protocol/api/attest-
 import { AttestRequestShape } from '../../../protocol/api/attest.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Account } from '../../accounts/account.ts';
-import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
-import { attestDraft } from '../../attestation/decision-drafts.ts';
+import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
+import { attestDraft } from '../../verification/attestation/decision-drafts.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { readTime, requirePast } from '../recording/asserted-times.ts';
 import { recordingRoute } from '../recording/recording.ts';

@@ -12,8 +12,8 @@ import {
 import { hashText } from '../../../protocol/hash.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { type Caller, hasPeriod } from '../../accounts/caller.ts';
-import { exportAuditLog } from '../../audit-log/audit-export.ts';
-import { type Period, readAuditPage, readLine } from '../../audit-log/audit-reader.ts';
+import { exportAuditLog } from '../../accounts/audit-log/audit-export.ts';
+import { type Period, readAuditPage, readLine } from '../../accounts/audit-log/audit-reader.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
 import { readCursor, writeCursor } from '../cursor.ts';

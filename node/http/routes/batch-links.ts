@@ -1,6 +1,6 @@
 import type { Caller } from '../../accounts/caller.ts';
-import { addressed, type DecisionSubjectServices } from '../../compliance/decision-subject.ts';
-import { TimeSlices } from '../../time-slices.ts';
+import { addressed, type DecisionSubjectServices } from '../../governance/decision-subject.ts';
+import { TimeSlices } from '../../concurrency/time-slices.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { NamingDecision, DecisionBatch } from '../recording/decision-batch.ts';
 import { type DecisionServices, requireWholeAgent } from './decisions.ts';

@@ -8,9 +8,9 @@ import {
 } from '../../../protocol/api/public-record.ts';
 import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
-import type { Chains } from '../../federation/chains.ts';
-import type { FederationKeys } from '../../federation/federation-keys.ts';
-import { readBatch } from '../../sealing/batch-tables.ts';
+import type { Chains } from '../../log/chains.ts';
+import type { FederationKeys } from '../../log/members/federation-keys.ts';
+import { readBatch } from '../../records/batch-tables.ts';
 import type { Store } from '../../store/store.ts';
 import { ASKED_AGAIN } from '../written-document.ts';
 import { fieldError, Problem } from '../problem.ts';

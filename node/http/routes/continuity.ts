@@ -7,8 +7,8 @@ import {
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { SourceIdShape } from '../../../protocol/api/fields.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import { checkContinuity, type Range } from '../../sources/continuity.ts';
-import type { RecordLists } from '../../sources/record-page.ts';
+import { checkContinuity, type Range } from '../../records/sources/continuity.ts';
+import type { RecordLists } from '../../records/sources/record-page.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';

@@ -1,9 +1,9 @@
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import type { AgentSigning } from '../../agents/agent-signing.ts';
-import type { DecisionDraft } from '../../attestation/decision-drafts.ts';
-import { addressed, type DecisionSubject, type DecisionSubjectServices } from '../../compliance/decision-subject.ts';
-import type { Sessions } from '../../compliance/sessions.ts';
+import type { AgentSigning } from '../../governance/agents/agent-signing.ts';
+import type { DecisionDraft } from '../../verification/attestation/decision-drafts.ts';
+import { addressed, type DecisionSubject, type DecisionSubjectServices } from '../../governance/decision-subject.ts';
+import type { Sessions } from '../../governance/sessions.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { fieldError, Problem, type ProblemCode } from '../problem.ts';
 import type { Recorder } from '../recording/recorder.ts';

@@ -3,11 +3,11 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { Member } from '../../../protocol/log/roster.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { Chains } from '../../federation/chains.ts';
+import type { Chains } from '../../log/chains.ts';
 import type { Equivocations } from '../../federation/equivocations.ts';
-import type { FederationKeys } from '../../federation/federation-keys.ts';
-import type { PeerFaultCount } from '../../federation/peer-faults.ts';
-import type { PeerState } from '../../federation/transport/contract.ts';
+import type { FederationKeys } from '../../log/members/federation-keys.ts';
+import type { PeerFaultCount } from '../../log/peer-faults.ts';
+import type { PeerState } from '../../transport/contract.ts';
 import { logState, type LogSources, topicState, type VouchingView } from '../../log/log-view.ts';
 import type { FreeRoute } from '../route.ts';
 

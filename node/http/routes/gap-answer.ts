@@ -3,7 +3,7 @@ import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
 import type { Framework } from '../../../protocol/frameworks/catalogue-shape.ts';
 import { type ClauseGap, clauseGap } from '../../../protocol/frameworks/gap.ts';
 import { type FacetTally, Tallies } from '../../../protocol/frameworks/tallies.ts';
-import type { TallyReading } from '../../tally/tally-reader.ts';
+import type { TallyReading } from '../../records/counts/tally-reader.ts';
 
 /** What a report was asked to be about. */
 type Asked = Pick<GapReportAnswer, 'framework' | 'sourceId' | 'from' | 'to' | 'includeTest'>;

@@ -9,12 +9,12 @@ import { type AuditDay as UtcDay, dayOf, dayStart, isAuditDay as isUtcDay } from
 import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
 import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
 import { type Caller, hasPeriod, reaches } from '../../accounts/caller.ts';
-import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
-import { KeyedLock } from '../../keyed-lock.ts';
-import { hasRecords } from '../../intake/sources.ts';
+import { AUDIT_SOURCE } from '../../accounts/audit-log/daily-head-draft.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import { hasRecords } from '../../records/sources/sources.ts';
 import type { RecordCounters } from '../../records/record-counters.ts';
 import type { Store } from '../../store/store.ts';
-import { readTallies } from '../../tally/tally-reader.ts';
+import { readTallies } from '../../records/counts/tally-reader.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';

@@ -1,4 +1,4 @@
-import type { GovernanceServices } from '../../governance-services.ts';
+import type { GovernanceServices } from '../../governance/governance-services.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import type { KeyRoute } from '../route.ts';
 import { correctiveActionRoute } from './corrective-action.ts';

@@ -2,7 +2,7 @@ import { HEALTH_EXAMPLE, HealthAnswerShape } from '../../../protocol/api/node-an
 import type { LogHealth } from '../../../protocol/api/log-state.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Health } from '../../metrics/health-monitor.ts';
-import { startWaitAnswer } from '../../start/start-view.ts';
+import { startWaitAnswer } from '../../federation/start/start-view.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface HealthSources {

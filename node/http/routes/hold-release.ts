@@ -5,9 +5,9 @@ import {
 } from '../../../protocol/api/retention-lock.ts';
 import { lockEnd } from '../../../protocol/compliance/retention.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
-import type { Holds } from '../../compliance/holds.ts';
-import { type Locks, periodOf } from '../../compliance/locks.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
+import type { Holds } from '../../governance/holds.ts';
+import { type Locks, periodOf } from '../../governance/locks.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';

@@ -6,11 +6,11 @@ import {
 import { OVERRIDE_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import type { AccountRecords } from '../../compliance/account-records.ts';
-import { ComplianceError } from '../../compliance/compliance-error.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
-import type { Pseudonyms } from '../../compliance/pseudonyms.ts';
-import type { Reviews } from '../../compliance/reviews.ts';
+import type { AccountRecords } from '../../governance/account-records.ts';
+import { ComplianceError } from '../../governance/compliance-error.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
+import type { Pseudonyms } from '../../governance/pseudonyms.ts';
+import type { Reviews } from '../../governance/reviews.ts';
 import { readTimeOrDay, requirePast } from '../recording/asserted-times.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';

@@ -5,7 +5,7 @@ import {
 } from '../../../protocol/api/impact-assessment.ts';
 import { IMPACT_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
 import { recommendedWarnings } from '../recording/recommended.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';

@@ -12,8 +12,8 @@ import { INCIDENT_REFERENCES } from '../../../protocol/compliance/references.ts'
 import { objectId } from '../../../protocol/object-ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Static } from 'typebox';
-import type { AccountRecords } from '../../compliance/account-records.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
+import type { AccountRecords } from '../../governance/account-records.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
 import { readTimeOrDay, requireOrder, requirePast } from '../recording/asserted-times.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';

@@ -10,7 +10,7 @@ import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { clockStartOf, notificationDueAt } from '../../../protocol/compliance/notification-clock.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { covers, reaches } from '../../accounts/caller.ts';
-import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '../../compliance/incidents.ts';
+import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '../../governance/incidents.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';

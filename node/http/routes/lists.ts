@@ -1,6 +1,6 @@
 import type { NodeId } from '../../../protocol/ids.ts';
-import { RecordLists } from '../../sources/record-page.ts';
-import type { BatchStatusSources } from '../../sources/batch-statuses.ts';
+import { RecordLists } from '../../records/sources/record-page.ts';
+import type { BatchStatusSources } from '../../verification/batch-statuses.ts';
 import type { KeyRoute } from '../route.ts';
 import { attestationsRoute } from './attestations.ts';
 import { continuityRoute } from './continuity.ts';

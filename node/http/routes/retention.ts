@@ -11,7 +11,7 @@ import { lockEnd } from '../../../protocol/compliance/retention.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { type Locks, periodOf, type PlacedLock } from '../../compliance/locks.ts';
+import { type Locks, periodOf, type PlacedLock } from '../../governance/locks.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';

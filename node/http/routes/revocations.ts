@@ -5,7 +5,7 @@ import {
   RevocationsAnswerShape,
   RevocationsQueryShape,
 } from '../../../protocol/api/revocations.ts';
-import { revocationTable } from '../../federation/federation-keys.ts';
+import { revocationTable } from '../../log/members/federation-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';

@@ -6,7 +6,7 @@ import {
 import { RISK_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RISK_LEVELS } from '../../../protocol/statement/vocabulary.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
 import { readTimeOrDay, requirePast } from '../recording/asserted-times.ts';
 import { recommendedWarnings } from '../recording/recommended.ts';
 import type { Recorder } from '../recording/recorder.ts';

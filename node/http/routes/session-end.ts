@@ -4,8 +4,8 @@ import {
   SessionEndRequestShape,
 } from '../../../protocol/api/session-end.ts';
 import { SESSION_REFERENCES } from '../../../protocol/compliance/references.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
-import type { Sessions } from '../../compliance/sessions.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
+import type { Sessions } from '../../governance/sessions.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';

@@ -4,7 +4,7 @@ import {
   SessionStartRequestShape,
 } from '../../../protocol/api/session-start.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { governanceDraft } from '../../compliance/governance-draft.ts';
+import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';

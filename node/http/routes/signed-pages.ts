@@ -11,7 +11,7 @@ import {
   SigningKeysAnswerShape,
 } from '../../../protocol/api/public-record.ts';
 import type { SignedStatement } from '../../../protocol/statement/statement.ts';
-import { certificateTable, type FederationKeys, revocationTable } from '../../federation/federation-keys.ts';
+import { certificateTable, type FederationKeys, revocationTable } from '../../log/members/federation-keys.ts';
 import type { RosterVotes } from '../../federation/roster-votes.ts';
 import type { Store } from '../../store/store.ts';
 import type { Table } from '../../store/table.ts';

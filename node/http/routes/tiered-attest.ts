@@ -1,10 +1,10 @@
 import { TIERED_ATTEST_EXAMPLE, TieredAttestAnswerShape } from '../../../protocol/api/attest-answer.ts';
 import { TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
-import { tieredDraft } from '../../attestation/decision-drafts.ts';
-import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
-import { payloadHandle } from '../../attestation/payload-handle.ts';
+import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
+import { tieredDraft } from '../../verification/attestation/decision-drafts.ts';
+import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
+import { payloadHandle } from '../../verification/attestation/payload-handle.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import { TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';

@@ -3,11 +3,11 @@ import { dayEnd } from '../../../protocol/audit/day.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Tier } from '../../accounts/account.ts';
-import type { DailyUsage, UsageFigures } from '../../limits/daily-usage.ts';
-import type { RateLimits } from '../../limits/rate-limits.ts';
-import type { WindowState } from '../../limits/sliding-window.ts';
-import { DEVELOPER_MONTHLY_QUOTA } from '../../limits/allowances.ts';
-import { endOfMonth, monthOf } from '../../limits/usage-table.ts';
+import type { DailyUsage, UsageFigures } from '../../accounts/limits/daily-usage.ts';
+import type { RateLimits } from '../../accounts/limits/rate-limits.ts';
+import type { WindowState } from '../../accounts/limits/sliding-window.ts';
+import { DEVELOPER_MONTHLY_QUOTA } from '../../accounts/limits/allowances.ts';
+import { endOfMonth, monthOf } from '../../accounts/limits/usage-table.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface UsageServices {

@@ -8,7 +8,7 @@ import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SignedAuthorization } from '../processor.ts';
 import type { EvmClient } from './chain-client.ts';
 import { fromChain } from './chain-answers.ts';
-import { Semaphore } from '../../semaphore.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Facilitator, Settled } from './contract.ts';
 import { isPublicWallet } from './development-wallets.ts';
 import { FacilitatorError } from './facilitator-error.ts';

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { startApp } from '../../../node/app.ts';
 import { configOf } from '../../../node/config/config.ts';
 import { type NodeContext, openContext } from '../../../node/context.ts';
-import { boundHeapGrowth } from '../../../node/heap-growth.ts';
+import { boundHeapGrowth } from '../../../node/metrics/heap-growth.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { decisionDrafts, roundRobin } from '../drafts.ts';
 import { until } from '../until.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
+import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';

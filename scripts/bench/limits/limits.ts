@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { AddressList } from '../../../node/accounts/address-list.ts';
-import { AddressLimits } from '../../../node/limits/address-limits.ts';
-import { clientAddress } from '../../../node/limits/client-address.ts';
-import { DailyUsage } from '../../../node/limits/daily-usage.ts';
-import { LimitError } from '../../../node/limits/limit-error.ts';
-import { type LimitedAccount, RateLimits } from '../../../node/limits/rate-limits.ts';
-import { RequestLimits } from '../../../node/limits/request-limits.ts';
+import { AddressList } from '../../../node/outbound/address-list.ts';
+import { AddressLimits } from '../../../node/accounts/limits/address-limits.ts';
+import { clientAddress } from '../../../node/accounts/limits/client-address.ts';
+import { DailyUsage } from '../../../node/accounts/limits/daily-usage.ts';
+import { LimitError } from '../../../node/accounts/limits/limit-error.ts';
+import { type LimitedAccount, RateLimits } from '../../../node/accounts/limits/rate-limits.ts';
+import { RequestLimits } from '../../../node/accounts/limits/request-limits.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';

@@ -1,11 +1,11 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EditionManifest } from '../../../node/lists/edition-manifest.ts';
-import { editionDirectory, type IncomingFile, stageEdition } from '../../../node/lists/edition-staging.ts';
-import { readEditionEntries } from '../../../node/lists/edition-files.ts';
-import { readListFolder } from '../../../node/lists/list-folder.ts';
-import { LIST_IDS, type ListId } from '../../../node/lists/list-id.ts';
+import type { EditionManifest } from '../../../node/screening/lists/edition-manifest.ts';
+import { editionDirectory, type IncomingFile, stageEdition } from '../../../node/screening/lists/edition-staging.ts';
+import { readEditionEntries } from '../../../node/screening/lists/edition-files.ts';
+import { readListFolder } from '../../../node/screening/lists/list-folder.ts';
+import { LIST_IDS, type ListId } from '../../../node/screening/lists/list-id.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
 import { count } from '../table.ts';

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Edition } from '../../../node/lists/contract.ts';
-import { readEditionEntries } from '../../../node/lists/edition-files.ts';
-import { editionDirectory, type IncomingFile, stageEdition } from '../../../node/lists/edition-staging.ts';
+import type { Edition } from '../../../node/screening/lists/contract.ts';
+import { readEditionEntries } from '../../../node/screening/lists/edition-files.ts';
+import { editionDirectory, type IncomingFile, stageEdition } from '../../../node/screening/lists/edition-staging.ts';
 import { EditionSearch } from '../../../node/screening/edition-search.ts';
 import { packEdition } from '../../../node/screening/pack-edition.ts';
 import { packInThread } from '../../../node/screening/packing-thread.ts';

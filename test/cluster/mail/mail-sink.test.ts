@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startMailSink } from '../../../cluster/mail/mail-sink.ts';
-import { createMailer } from '../../../node/mail/mailer.ts';
+import { createMailer } from '../../../node/accounts/mail/mailer.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { SmtpClient } from './smtp-client.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createMailer } from '../../../node/mail/mailer.ts';
+import { createMailer } from '../../../node/accounts/mail/mailer.ts';
 import { ended, type ForkedMain, forkMain } from '../../fixtures/forked-main.ts';
 import { SmtpClient } from './smtp-client.ts';
 

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AccountError } from '../../../node/accounts/account-error.ts';
 import type { ApiKey } from '../../../node/accounts/api-key.ts';
-import { AddressList } from '../../../node/accounts/address-list.ts';
+import { AddressList } from '../../../node/outbound/address-list.ts';
 import { type KeyRequest, termsOf } from '../../../node/accounts/key-terms.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../../node/accounts/scopes.ts';
 import { timestampOf } from '../../../protocol/time.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type Anchoring, type AnchoringOptions, openAnchoring } from '../../../node/anchoring/anchoring.ts';
 import type { OutboxRow } from '../../../node/anchoring/outbox.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { batchOperations, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { batchOperations, type StoredBatch } from '../../../node/records/batch-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import type { Table } from '../../../node/store/table.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anchorMessage, AnchoringNode, temporaryDirectory } from './anchoring-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from '../ledger/ledger-process.ts';
+import { LedgerProcess } from './ledger/ledger-process.ts';
 
 const test = suite('anchoring on the local ledger');
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnchoringNode, temporaryDirectory } from './anchoring-node.ts';
-import { LedgerProcess } from '../ledger/ledger-process.ts';
+import { LedgerProcess } from './ledger/ledger-process.ts';
 
 const BATCHES = 24;
 /** The mirror lags as a real one does: what is on the ledger cannot be seen there until it is too late to ask. */

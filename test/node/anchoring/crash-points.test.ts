@@ -1,17 +1,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HederaClient } from '../../../node/ledger/hedera-client.ts';
+import { HederaClient } from '../../../node/anchoring/ledger/hedera-client.ts';
 import type {
   LedgerClient,
   PreparedTransaction,
   ReceiptOutcome,
   SubmitOutcome,
   TransactionId,
-} from '../../../node/ledger/ledger-client.ts';
+} from '../../../node/anchoring/ledger/ledger-client.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
 import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from '../ledger/ledger-process.ts';
+import { LedgerProcess } from './ledger/ledger-process.ts';
 
 /** The node dies between any two steps of a batch's way to the ledger, and is opened again on what the disk holds. */
 const test = suite('a crash between two steps of anchoring');

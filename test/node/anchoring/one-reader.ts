@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming, NameStanding } from '../../../node/anchoring/naming.ts';
-import type { AnchoringConfig } from '../../../node/ledger/config.ts';
-import { MirrorClient } from '../../../node/ledger/mirror-client.ts';
-import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../../node/topic/topic-links.ts';
+import type { AnchoringConfig } from '../../../node/anchoring/ledger/config.ts';
+import { MirrorClient } from '../../../node/anchoring/ledger/mirror-client.ts';
+import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../../node/anchoring/topic/topic-links.ts';
 import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import { parseLedgerMessage } from '../../../protocol/log/message.ts';
 

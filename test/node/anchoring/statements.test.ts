@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Naming } from '../../../node/anchoring/naming.ts';
-import { type LedgerClient, transactionId } from '../../../node/ledger/ledger-client.ts';
+import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger/ledger-client.ts';
 import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
@@ -11,7 +11,7 @@ import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { AnchoringNode, expire, FEDERATION, temporaryDirectory } from './anchoring-node.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from '../ledger/ledger-process.ts';
+import { LedgerProcess } from './ledger/ledger-process.ts';
 
 const test = suite('names of statements');
 

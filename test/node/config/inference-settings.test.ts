@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Environment } from '../../../node/config/environment.ts';
-import type { InferenceConfig } from '../../../node/inference/config.ts';
+import type { InferenceConfig } from '../../../node/services/inference/config.ts';
 import { configWith, refusalOf } from './settings.ts';
 
 const REMOTE: Environment = { INFERENCE_URL: 'https://models.example.test/v1/', INFERENCE_MODEL: 'big-model' };

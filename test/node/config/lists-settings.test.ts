@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Environment } from '../../../node/config/environment.ts';
 import { listsConfig } from '../../../node/config/lists-config.ts';
-import { LIST_IDS } from '../../../node/lists/list-id.ts';
+import { LIST_IDS } from '../../../node/screening/lists/list-id.ts';
 
 function refusalOf(environment: Environment): string {
   try {

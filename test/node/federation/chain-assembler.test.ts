@@ -7,8 +7,8 @@ import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain
 import type { PageItem } from '../../../node/federation/page-forms.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations, groupTable } from '../../../node/records/record-tables.ts';
-import { groupAnew } from '../../../node/sealing/group-anew.ts';
-import { signAnew } from '../../../node/sealing/sign-anew.ts';
+import { groupAnew } from '../../../node/log/group-anew.ts';
+import { signAnew } from '../../../node/intake/sealing/sign-anew.ts';
 import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-member.ts';
 import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
 import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';

@@ -1,12 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HederaClient } from '../../../node/ledger/hedera-client.ts';
-import { rosterLedger } from '../../../node/ledger/roster-ledger.ts';
+import { HederaClient } from '../../../node/anchoring/ledger/hedera-client.ts';
+import { rosterLedger } from '../../../node/anchoring/ledger/roster-ledger.ts';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
 import { readKeyFile } from '../../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { keyDirectory } from '../../../node/keys/node-keys.ts';
-import { readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { readBatch, type StoredBatch } from '../../../node/records/batch-tables.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { isSha256Hash, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -7,7 +7,7 @@ import {
   type JudgePair,
   MAX_PROOFS,
 } from '../../../node/federation/equivocations.ts';
-import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { type LoggedRival, rivalNameTable } from '../../../node/log/rival-name.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';

@@ -7,8 +7,8 @@ import type {
   Topic,
   Transport,
   ValidationResult,
-} from '../../../node/federation/transport/contract.ts';
-import { TransportError } from '../../../node/federation/transport/errors.ts';
+} from '../../../node/transport/contract.ts';
+import { TransportError } from '../../../node/transport/errors.ts';
 
 export interface AskedPage {
   readonly from: string;

@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/anchoring/topic/topic-links.ts';
 import { equivocationTable, MAX_PROOFS } from '../../../node/federation/equivocations.ts';
 import type { GossipMessage } from '../../../node/federation/gossip-forms.ts';
-import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
+import type { TopicPoint } from '../../../node/anchoring/ledger/topic-point.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';

@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HeadExchange, MAX_UNFOUNDED } from '../../../node/federation/head-exchange.ts';
-import { PeerFaults } from '../../../node/federation/peer-faults.ts';
-import { TransportError } from '../../../node/federation/transport/errors.ts';
-import { KeyedLock } from '../../../node/keyed-lock.ts';
+import { PeerFaults } from '../../../node/log/peer-faults.ts';
+import { TransportError } from '../../../node/transport/errors.ts';
+import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
 import { encodeItem, readStatus, status } from '../../../node/federation/page-forms.ts';
-import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';

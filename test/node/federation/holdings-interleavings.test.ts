@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Holdings } from '../../../node/federation/holdings.ts';
-import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { fastFederation, MemberFixture, silent, temporaryHome } from './member-fixture.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { status } from '../../../node/federation/page-forms.ts';
-import { DEFAULT_LIMITS } from '../../../node/federation/transport/limits.ts';
+import { DEFAULT_LIMITS } from '../../../node/transport/limits.ts';
 import { MemberNetwork } from './member-network.ts';
 
 const MEMBERS = 100;

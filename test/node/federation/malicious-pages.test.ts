@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { makeRecord, openRecord } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { groupAnew } from '../../../node/sealing/group-anew.ts';
+import { groupAnew } from '../../../node/log/group-anew.ts';
 import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { anotherKind, assemblerOf, at, NINE, Rebuilding, withItem, withTexts } from './rebuilding.ts';
 

@@ -8,12 +8,12 @@ import {
   type OwnChainOptions,
 } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
-import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
-import { TransportError } from '../../../node/federation/transport/errors.ts';
+import { TransportError } from '../../../node/transport/errors.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { KeyedLock } from '../../../node/keyed-lock.ts';
-import { startFrames } from '../../../node/start/start-forms.ts';
+import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
+import { startFrames } from '../../../node/federation/start/start-forms.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -1,9 +1,9 @@
-import type { Decided } from '../../../node/federation/decidable.ts';
+import type { Decided } from '../../../node/log/decidable.ts';
 import type { HaltReason } from '../../../node/federation/own-chain.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
-import { envelopeTable, readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
-import { signAnew } from '../../../node/sealing/sign-anew.ts';
+import { envelopeTable, readBatch, type StoredBatch } from '../../../node/records/batch-tables.ts';
+import { signAnew } from '../../../node/intake/sealing/sign-anew.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -1,10 +1,10 @@
-import type { Decided } from '../../../node/federation/decidable.ts';
+import type { Decided } from '../../../node/log/decidable.ts';
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
-import { KeyedLock } from '../../../node/keyed-lock.ts';
+import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
 import type { PageChecks } from '../../../node/federation/page-checks.ts';
-import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
-import type { Transport } from '../../../node/federation/transport/contract.ts';
+import type { Transport } from '../../../node/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';

@@ -9,8 +9,8 @@ import { ChainAssembler, ChainContradictionError } from '../../../node/federatio
 import { givenGroups, packGroups, unpackGroups } from '../../../node/federation/packed-page.ts';
 import { checkPage } from '../../../node/federation/page-check.ts';
 import { decodeItem, encodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
-import type { Decided } from '../../../node/federation/decidable.ts';
-import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import type { Decided } from '../../../node/log/decidable.ts';
+import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';

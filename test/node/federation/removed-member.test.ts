@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Decided } from '../../../node/federation/decidable.ts';
+import type { Decided } from '../../../node/log/decidable.ts';
 import { LEAVE_MOST_MS, Leaving } from '../../../node/federation/leaving.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
 import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';

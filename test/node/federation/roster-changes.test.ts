@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RosterChanges } from '../../../node/federation/roster-changes.ts';
-import type { TransportMember } from '../../../node/federation/transport/contract.ts';
+import type { TransportMember } from '../../../node/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { fastFederation, silent } from './member-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeItem } from '../../../node/federation/page-forms.ts';
-import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { RosterTexts, type RosterTextsOptions } from '../../../node/federation/roster-texts.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';

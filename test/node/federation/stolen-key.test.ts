@@ -9,7 +9,7 @@ import { keyDirectory } from '../../../node/keys/node-keys.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { readRecord } from '../../../node/records/record-reader.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
-import { batchOperations, readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { batchOperations, readBatch, type StoredBatch } from '../../../node/records/batch-tables.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { isRecordId, nodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';

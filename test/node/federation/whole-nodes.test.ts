@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
-import { readBatch } from '../../../node/sealing/batch-tables.ts';
+import { readBatch } from '../../../node/records/batch-tables.ts';
 import { nodeId, recordId } from '../../../protocol/ids.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
@@ -13,7 +13,7 @@ import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { rowsOf, sorted } from '../tally/tally-fixture.ts';
+import { rowsOf, sorted } from '../records/counts/tally-fixture.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 

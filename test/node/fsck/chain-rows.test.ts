@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sourceKey } from '../../../node/intake/sources.ts';
-import { sourceIndex } from '../../../node/sources/source-index.ts';
+import { sourceKey } from '../../../node/records/sources/sources.ts';
+import { sourceIndex } from '../../../node/records/sources/source-index.ts';
 import { type Damage, del, put, fsckAfter, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { FIRST, copyTo, drop, edit, editBody, flip, move, resign, swap } from './mutations.ts';

@@ -7,7 +7,7 @@ import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { PaymentCipher } from '../../../node/payments/payment-cipher.ts';
-import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
+import { preparedKeyTable } from '../../../node/records/payload/payload-keys.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store } from '../../../node/store/store.ts';

@@ -1,4 +1,4 @@
-import { transactionId } from '../../../node/ledger/ledger-client.ts';
+import { transactionId } from '../../../node/anchoring/ledger/ledger-client.ts';
 import {
   closeOperations,
   freeze,
@@ -9,10 +9,10 @@ import {
   rowOperation,
   statementOutboxEntry,
 } from '../../../node/anchoring/outbox.ts';
-import { SpendGuard } from '../../../node/ledger/spend-guard.ts';
-import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { SpendGuard } from '../../../node/anchoring/ledger/spend-guard.ts';
+import type { FederationKeys } from '../../../node/log/members/federation-keys.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import type { StoredBatch } from '../../../node/records/batch-tables.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { utf8 } from '../../../protocol/bytes.ts';

@@ -1,4 +1,4 @@
-import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { FederationKeys } from '../../../node/log/members/federation-keys.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';

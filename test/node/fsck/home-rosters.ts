@@ -1,4 +1,4 @@
-import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { FederationKeys } from '../../../node/log/members/federation-keys.ts';
 import { rosterVoteTable } from '../../../node/federation/roster-votes.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';

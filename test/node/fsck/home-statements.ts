@@ -6,8 +6,8 @@ import { newestVersion } from '../../../node/accounts/statements/newest-version.
 import { StatementPublisher } from '../../../node/accounts/statements/statement-publisher.ts';
 import { statementDueTable } from '../../../node/accounts/statements/statement-tables.ts';
 import type { Intake } from '../../../node/intake/intake.ts';
-import { readPayload } from '../../../node/payload/payload-tables.ts';
-import type { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
+import { readPayload } from '../../../node/records/payload/payload-tables.ts';
+import type { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { readRecord } from '../../../node/records/record-reader.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';

@@ -4,8 +4,8 @@ import type { Check } from '../../../node/fsck/check.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { SourceWalk } from '../../../node/fsck/source-walk.ts';
 import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
-import { sourceKey } from '../../../node/intake/sources.ts';
-import { sourceIndex } from '../../../node/sources/source-index.ts';
+import { sourceKey } from '../../../node/records/sources/sources.ts';
+import { sourceIndex } from '../../../node/records/sources/source-index.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { draftOf, IntakeFixture, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
 

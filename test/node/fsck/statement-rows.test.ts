@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { ownNameTable, startTable, startToldTable } from '../../../node/start/start-tables.ts';
+import { ownNameTable, startTable, startToldTable } from '../../../node/log/start-tables.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { type Damage, fsckAfter, problemsOf, put, testDamages } from './damaged-home.ts';
 import { scratchDirectory, US, writeHome } from './home.ts';

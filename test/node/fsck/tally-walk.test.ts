@@ -4,10 +4,10 @@ import type { Check } from '../../../node/fsck/check.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { TallyWalk } from '../../../node/fsck/tally-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
-import { TALLY_VERSION, tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
+import { TALLY_VERSION, tallyEndTable, tallyTable } from '../../../node/records/counts/tally-table.ts';
 import { recordId } from '../../../protocol/ids.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
-import { countedDraft, recordsOf, TallyFixture } from '../tally/tally-fixture.ts';
+import { countedDraft, recordsOf, TallyFixture } from '../records/counts/tally-fixture.ts';
 import { del, put } from './damaged-home.ts';
 
 const DAY_MS = 86_400_000;

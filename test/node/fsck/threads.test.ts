@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck, type FsckOptions } from '../../../node/fsck/fsck.ts';
 import { type NoResumption, STATE_FILE } from '../../../node/fsck/proven-ranges.ts';
-import { payloadKeyTable } from '../../../node/payload/payload-keys.ts';
+import { payloadKeyTable } from '../../../node/records/payload/payload-keys.ts';
 import { Store } from '../../../node/store/store.ts';
 import { type Mutation, problemsOf, StoredRows } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';

@@ -6,7 +6,7 @@ import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
-import { UsageFixture } from '../limits/usage-fixture.ts';
+import { UsageFixture } from '../accounts/limits/usage-fixture.ts';
 import { del, put } from './damaged-home.ts';
 
 const DAY_MS = 86_400_000;

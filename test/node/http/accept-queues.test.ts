@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import { listenOnQueues, stopListening } from '../../../node/http/accept-queues.ts';
 import { listen } from '../../../node/http/server.ts';
 import { freePort } from '../../fixtures/ports.ts';

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../node/fsck/fsck.ts';
-import { payloadTable, readPayload } from '../../../node/payload/payload-tables.ts';
-import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
+import { payloadTable, readPayload } from '../../../node/records/payload/payload-tables.ts';
+import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { readRecord } from '../../../node/records/record-reader.ts';
 import { splitFrames } from '../../../node/store/frames.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AddressList } from '../../../node/accounts/address-list.ts';
-import { SIGN_UP_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { AddressList } from '../../../node/outbound/address-list.ts';
+import { SIGN_UP_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
 import type { HttpAnswer } from '../../fixtures/test-node.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import { readJsonBody } from '../../../node/http/body.ts';
 import { BodyBudget } from '../../../node/http/body-budget.ts';
 import { Problem } from '../../../node/http/problem.ts';

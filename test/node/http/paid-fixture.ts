@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import Type from 'typebox';
-import { AddressList, NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { AddressList, NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import type { Accounts } from '../../../node/accounts/accounts.ts';
 import type { AuditFacts } from '../../../protocol/audit/entry.ts';
 import { createApp } from '../../../node/http/app.ts';

@@ -2,7 +2,7 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Problem } from '../../../node/http/problem.ts';
-import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
 import { until } from '../../fixtures/until.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-fixture.ts';

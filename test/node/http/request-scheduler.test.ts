@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AuthenticatedKey } from '../../../node/accounts/known-keys.ts';
-import { AddressList, NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { AddressList, NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import { RequestScheduler } from '../../../node/http/request-scheduler.ts';
 import { until } from '../../fixtures/until.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AddressList, NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { AddressList, NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import { boundConnections, type ConnectionBounds } from '../../../node/http/server-connections.ts';
 import { until } from '../../fixtures/until.ts';
 

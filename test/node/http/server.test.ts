@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect as tlsConnect, type SecureVersion } from 'node:tls';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import { listen } from '../../../node/http/server.ts';
 
 const TLS = join(import.meta.dirname, '../../fixtures/tls');

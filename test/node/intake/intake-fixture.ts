@@ -6,7 +6,7 @@ import type { Draft } from '../../../node/intake/draft.ts';
 import type { BuiltGroup } from '../../../node/intake/group-builder.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import type { PreparingThreads } from '../../../node/intake/preparing-threads.ts';
-import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
+import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PreparedDraft } from '../../../node/intake/draft.ts';
-import { readPayload } from '../../../node/payload/payload-tables.ts';
+import { readPayload } from '../../../node/records/payload/payload-tables.ts';
 import { codeOf, draftOf, type Fate, IntakeFixture, temporaryDirectory, cipher } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 

@@ -4,7 +4,7 @@ import { type Draft, type DraftTexts, sealDraft } from '../../../node/intake/dra
 import { MIN_THREAD_RECORDS } from '../../../node/intake/group-preparation.ts';
 import { DraftPacker, packSealed, unpackDrafts, unpackSealed } from '../../../node/intake/packed-drafts.ts';
 import { PreparingThreads } from '../../../node/intake/preparing-threads.ts';
-import { readPayload } from '../../../node/payload/payload-tables.ts';
+import { readPayload } from '../../../node/records/payload/payload-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { fc } from '../../fixtures/properties.ts';

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert';
-import { sourceKey } from '../../../node/intake/sources.ts';
+import { sourceKey } from '../../../node/records/sources/sources.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { readPayload } from '../../../node/payload/payload-tables.ts';
+import { readPayload } from '../../../node/records/payload/payload-tables.ts';
 import { groupTable, recordIndex } from '../../../node/records/record-tables.ts';
 import { readRecord, readRecordTexts } from '../../../node/records/record-reader.ts';
-import { countOf, seqAt, sourceIndex } from '../../../node/sources/source-index.ts';
+import { countOf, seqAt, sourceIndex } from '../../../node/records/sources/source-index.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';

@@ -7,7 +7,7 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { NextKey } from '../../../node/keys/next-key.ts';
 import { certifySigningKey, keyDirectory, readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { readGroup } from '../../../node/records/record-reader.ts';
-import { certificateTable } from '../../../node/federation/federation-keys.ts';
+import { certificateTable } from '../../../node/log/members/federation-keys.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';

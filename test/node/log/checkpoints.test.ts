@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openKeys } from '../../fixtures/federation-keys.ts';
-import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { CheckpointStore, checkpointTable } from '../../../node/log/checkpoint-store.ts';
 import { readCheckpoint } from '../../../node/log/known-checkpoint.ts';

@@ -7,7 +7,7 @@ import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { until } from '../../fixtures/until.ts';
-import { TopicWriter } from '../topic/topic-writer.ts';
+import { TopicWriter } from '../anchoring/topic/topic-writer.ts';
 
 const NODES = ['eu', 'us', 'jp'] as const;
 

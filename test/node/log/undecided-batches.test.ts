@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
-import { envelopeTable, readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { envelopeTable, readBatch, type StoredBatch } from '../../../node/records/batch-tables.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sourceKey } from '../../../node/intake/sources.ts';
-import { sourceIndex } from '../../../node/sources/source-index.ts';
-import { envelopeTable, readBatch, readBatchOf } from '../../../node/sealing/batch-tables.ts';
-import { openNodeStore } from '../../../node/migration/open-node-store.ts';
-import { ownVouchedTable } from '../../../node/log/chain-tables.ts';
+import { sourceKey } from '../../../node/records/sources/sources.ts';
+import { sourceIndex } from '../../../node/records/sources/source-index.ts';
+import { envelopeTable, readBatch, readBatchOf } from '../../../node/records/batch-tables.ts';
+import { openNodeStore } from '../../../node/fsck/migration/open-node-store.ts';
+import { ownVouchedTable } from '../../../node/records/chain-tables.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';

@@ -7,7 +7,7 @@ import { EvmChainReader } from '../../../node/payments/facilitator/evm-chain-rea
 import { FacilitatorProcessor } from '../../../node/payments/facilitator/facilitator-processor.ts';
 import { HttpFacilitator } from '../../../node/payments/facilitator/http-facilitator.ts';
 import { openPaymentBackend } from '../../../node/payments/facilitator/payment-backend.ts';
-import type { PaymentMeans } from '../../../node/payment-services.ts';
+import type { PaymentMeans } from '../../../node/payments/payment-services.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { signAuthorization } from '../../fixtures/chain-payer.ts';
 import { freePort } from '../../fixtures/ports.ts';

@@ -7,7 +7,7 @@ import {
   type PaymentMeans,
   type PaymentServices,
   type PaymentService,
-} from '../../../node/payment-services.ts';
+} from '../../../node/payments/payment-services.ts';
 import type { Intake } from '../../../node/intake/intake.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';

@@ -5,7 +5,7 @@ import { createWalletClient, http, parseAbi, type PrivateKeyAccount } from 'viem
 import { privateKeyToAccount } from 'viem/accounts';
 import { receiptOf } from '../../../cluster/chain/receipt.ts';
 import { hexOf } from '../../../node/payments/facilitator/hex-text.ts';
-import { openPaymentMeans } from '../../../node/payment-services.ts';
+import { openPaymentMeans } from '../../../node/payments/payment-services.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { TestChain } from '../../fixtures/chain.ts';

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import type { Logger } from 'pino';
-import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 import { createApp } from '../../../node/http/app.ts';
 import { PaidGate } from '../../../node/http/paid-gate.ts';
 import type { PaidRoute } from '../../../node/http/route.ts';
 import { type Listener, listen } from '../../../node/http/server.ts';
-import type { PaymentService } from '../../../node/payment-services.ts';
+import type { PaymentService } from '../../../node/payments/payment-services.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { wireAuthorization } from '../../../protocol/payments/payment.ts';
 import { priceOf } from '../../../protocol/payments/prices.ts';

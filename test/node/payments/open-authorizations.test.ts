@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { WALLET_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
 import { OpenAuthorizations, type ShownAuthorization } from '../../../node/payments/open-authorizations.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';
 import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';

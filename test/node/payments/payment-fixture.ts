@@ -22,7 +22,7 @@ import { Settler } from '../../../node/payments/settler.ts';
 import { type PaidDraft, prepareDraft, type PreparedDraft } from '../../../node/intake/draft.ts';
 import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
 import { IntakeError } from '../../../node/intake/intake-error.ts';
-import { PayloadCipher } from '../../../node/payload/payload-cipher.ts';
+import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { joinTexts, splitTexts } from '../../../node/records/record-lines.ts';
 import type { Operation } from '../../../node/store/operation.ts';

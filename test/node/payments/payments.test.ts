@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { WALLET_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
 import { HELD_MS, OVER_MARGIN_MS } from '../../../node/payments/payment-store.ts';
 import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';

@@ -6,7 +6,7 @@ import { PaymentDamagedError } from '../../../node/payments/payment-cipher.ts';
 import { keyParts, paymentKey } from '../../../node/payments/payment-key.ts';
 import { paymentDraftTable } from '../../../node/payments/payment-tables.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
-import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
+import { preparedKeyTable } from '../../../node/records/payload/payload-keys.ts';
 import { joinFrames, splitFrames } from '../../../node/store/frames.ts';
 import { HONEST } from './fake-chain.ts';
 import { callOf, PaymentFixture } from './payment-fixture.ts';

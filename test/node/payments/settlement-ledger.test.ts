@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { DailyHeads } from '../../../node/audit-log/daily-heads.ts';
+import { DailyHeads } from '../../../node/accounts/audit-log/daily-heads.ts';
 import { settlementHeadDraft } from '../../../node/payments/settlement-head-draft.ts';
 import {
   SETTLEMENT_ACCOUNT,

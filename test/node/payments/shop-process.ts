@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { paymentsConfig } from '../../../node/config/payments-config.ts';
-import { openPaymentMeans, openPaymentServices } from '../../../node/payment-services.ts';
+import { openPaymentMeans, openPaymentServices } from '../../../node/payments/payment-services.ts';
 import { IntakeFixture, NODE } from '../intake/intake-fixture.ts';
 import { openNoteShop } from './note-shop.ts';
 import { PAYLOAD_KEY } from './payment-fixture.ts';

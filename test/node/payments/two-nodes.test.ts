@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openPaymentMeans } from '../../../node/payment-services.ts';
+import { openPaymentMeans } from '../../../node/payments/payment-services.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { signAuthorization } from '../../fixtures/chain-payer.ts';
 import { FaultsFixture } from './faults-fixture.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
+import { preparedKeyTable } from '../../../node/records/payload/payload-keys.ts';
 import { paymentDraftTable, paymentTable } from '../../../node/payments/payment-tables.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
 import { PaymentLimits } from '../../../node/payments/payment-limits.ts';
 import { WalletCalls } from '../../../node/payments/wallet-calls.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';

@@ -4,17 +4,17 @@ import { Report } from '../../../node/fsck/report.ts';
 import { TallyWalk } from '../../../node/fsck/tally-walk.ts';
 import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
 import { Intake } from '../../../node/intake/intake.ts';
-import { DailyUsage } from '../../../node/limits/daily-usage.ts';
-import { usageTable } from '../../../node/limits/usage-table.ts';
+import { DailyUsage } from '../../../node/accounts/limits/daily-usage.ts';
+import { usageTable } from '../../../node/accounts/limits/usage-table.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { RowPace } from '../../../node/records/row-pace.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { Store } from '../../../node/store/store.ts';
-import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
+import { EvidenceTally } from '../../../node/records/counts/evidence-tally.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Fate } from '../intake/intake-fixture.ts';
 import { NODE, signer, cipher } from '../intake/intake-fixture.ts';
-import { countedDraft, naiveRows, recordsOf, rowsOf, sorted } from '../tally/tally-fixture.ts';
+import { countedDraft, naiveRows, recordsOf, rowsOf, sorted } from './counts/tally-fixture.ts';
 
 export interface CountedFixtureOptions {
   readonly now?: () => number;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { usageEndTable } from '../../../node/limits/usage-table.ts';
+import { usageEndTable } from '../../../node/accounts/limits/usage-table.ts';
 import { MAX_UNWRITTEN_RECORDS, MIN_WRITE_PAUSE_MS } from '../../../node/records/row-pace.ts';
 import type { Operation } from '../../../node/store/operation.ts';
-import { tallyEndTable } from '../../../node/tally/tally-table.ts';
+import { tallyEndTable } from '../../../node/records/counts/tally-table.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { type Fate, NODE, temporaryDirectory } from '../intake/intake-fixture.ts';
-import { recordsOf } from '../tally/tally-fixture.ts';
+import { recordsOf } from './counts/tally-fixture.ts';
 import { CountedFixture, countFindings, plainUsage, rowsAndPlain } from './counted-fixture.ts';
 
 const WRITER = join(import.meta.dirname, 'counted-writer.ts');

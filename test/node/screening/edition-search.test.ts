@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ListedEntry } from '../../../node/lists/contract.ts';
+import type { ListedEntry } from '../../../node/screening/lists/contract.ts';
 import { EditionSearch, MAX_MATCHES, MIN_SUBSTRING } from '../../../node/screening/edition-search.ts';
 import { packEdition } from '../../../node/screening/pack-edition.ts';
 import { nameKey } from '../../../protocol/screening/name-key.ts';

@@ -5,7 +5,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { linkOperations } from '../../../node/records/link-tables.ts';
 import { findLinked } from '../../../node/verification/linked-records.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
-import { recordOf } from '../compliance/records.ts';
+import { recordOf } from '../governance/records.ts';
 
 /** Records of any account that link to one in the same way that are looked at. */
 const LOOKED_AT = 256;

@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupTable } from '../../../node/records/record-tables.ts';
-import { CLASS_BOUNDS } from '../../../node/limits/route-weights.ts';
-import { envelopeTable, tileTable } from '../../../node/sealing/batch-tables.ts';
-import { BusyError } from '../../../node/semaphore.ts';
+import { CLASS_BOUNDS } from '../../../node/accounts/limits/route-weights.ts';
+import { envelopeTable, tileTable } from '../../../node/records/batch-tables.ts';
+import { BusyError } from '../../../node/concurrency/semaphore.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import type { Ledger } from '../../trust/ledger.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
-import type { RosterSource } from '../../../node/federation/current-rosters.ts';
+import { FederationKeys } from '../../../node/log/members/federation-keys.ts';
+import type { RosterSource } from '../../../node/log/members/current-rosters.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
 import { readCheckpoint } from '../../../node/log/known-checkpoint.ts';

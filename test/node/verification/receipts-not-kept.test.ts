@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { batchOperations } from '../../../node/sealing/batch-tables.ts';
+import { batchOperations } from '../../../node/records/batch-tables.ts';
 import { type GivenReceipt, givenReceipt } from '../../../node/verification/given-receipt.ts';
 import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { receiptNotKeptTable, ReceiptsNotKept } from '../../../node/verification/receipts-not-kept.ts';

@@ -7,7 +7,7 @@ import { hashText } from '../../../protocol/hash.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
 import { until } from '../../fixtures/until.ts';
-import { NODES, WatchedWorld } from '../../node/monitor/watched-world.ts';
+import { NODES, WatchedWorld } from './watched-world.ts';
 
 const world = await WatchedWorld.create();
 test.after(() => world[Symbol.asyncDispose]());

@@ -1,6 +1,6 @@
-import type { MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
+import type { MirrorMessage } from '../../../node/anchoring/ledger/mirror-shapes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
+import type { TopicPoint } from '../../../node/anchoring/ledger/topic-point.ts';
 import { writeSha384 } from '../../../protocol/hash.ts';
 import { type EntityId, entityId } from '../../../protocol/ids.ts';
 import { entityParts } from '../../../protocol/ledger/entity.ts';

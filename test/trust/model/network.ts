@@ -1,4 +1,4 @@
-import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
+import type { TopicPoint } from '../../../node/anchoring/ledger/topic-point.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';

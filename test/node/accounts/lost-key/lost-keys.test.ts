@@ -6,10 +6,10 @@ import { LINK_MS, tokenDigest } from '../../../../node/accounts/lost-key/lost-ke
 import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
 import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { MAX_KEYS } from '../../../../node/accounts/api-keys.ts';
-import { SIGN_UP_ALLOWANCE } from '../../../../node/limits/allowances.ts';
-import { LimitError } from '../../../../node/limits/limit-error.ts';
-import { MailError } from '../../../../node/mail/mail-error.ts';
-import type { Mail } from '../../../../node/mail/mailer.ts';
+import { SIGN_UP_ALLOWANCE } from '../../../../node/accounts/limits/allowances.ts';
+import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
+import { MailError } from '../../../../node/accounts/mail/mail-error.ts';
+import type { Mail } from '../../../../node/accounts/mail/mailer.ts';
 import { until } from '../../../fixtures/until.ts';
 import { AccountFixture, refusal, refused } from '../account-fixture.ts';
 

@@ -5,9 +5,9 @@ import {
   ADDRESS_ALLOWANCE,
   ADDRESS_PERMANENT_BYTES_PER_DAY,
   SIGN_UP_ALLOWANCE,
-} from '../../../../node/limits/allowances.ts';
-import { LimitError } from '../../../../node/limits/limit-error.ts';
-import { SIGN_UP } from '../../../../node/limits/route-weights.ts';
+} from '../../../../node/accounts/limits/allowances.ts';
+import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
+import { SIGN_UP } from '../../../../node/accounts/limits/route-weights.ts';
 
 const HOUR_MS = 3_600_000;
 let people = 0;

@@ -10,7 +10,7 @@ import {
 } from '../../../../node/accounts/statements/statement-publisher.ts';
 import { statementDueTable } from '../../../../node/accounts/statements/statement-tables.ts';
 import type { Draft } from '../../../../node/intake/draft.ts';
-import { readPayload } from '../../../../node/payload/payload-tables.ts';
+import { readPayload } from '../../../../node/records/payload/payload-tables.ts';
 import { versionIds } from '../../../../node/records/account-record-table.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import type { Store } from '../../../../node/store/store.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { VERSIONS_PER_DAY } from '../../../../node/limits/allowances.ts';
+import { VERSIONS_PER_DAY } from '../../../../node/accounts/limits/allowances.ts';
 import {
   STATEMENT_BURST,
   STATEMENT_EVERY_MS,

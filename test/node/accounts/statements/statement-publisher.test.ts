@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { keyDigest } from '../../../../node/accounts/key-text.ts';
 import { keyState } from '../../../../node/accounts/api-key.ts';
 import { accountTable } from '../../../../node/accounts/account.ts';
-import { SIGN_UP } from '../../../../node/limits/route-weights.ts';
+import { SIGN_UP } from '../../../../node/accounts/limits/route-weights.ts';
 import { dueOperation, statedVersionTable } from '../../../../node/accounts/statements/statement-tables.ts';
 import { ACCOUNT_SOURCE } from '../../../../protocol/accounts/statement.ts';
 import { refusalSource } from '../../../../protocol/accounts/refused-key.ts';

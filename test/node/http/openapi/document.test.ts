@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MOST_REQUESTS, requestsOf, weightOf } from '../../../../node/limits/route-weights.ts';
+import { MOST_REQUESTS, requestsOf, weightOf } from '../../../../node/accounts/limits/route-weights.ts';
 import { isProblemCode, PROBLEM_KINDS } from '../../../../node/http/problem-codes.ts';
 import { PROBLEM_MEANINGS } from '../../../../node/http/problem-meanings.ts';
 import { isJsonObject, type JsonValue } from '../../../../protocol/json/value.ts';

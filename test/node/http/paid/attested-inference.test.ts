@@ -3,8 +3,8 @@ import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
-import { InferenceError } from '../../../../node/inference/inference-error.ts';
-import { Inference } from '../../../../node/inference/inference.ts';
+import { InferenceError } from '../../../../node/services/inference/inference-error.ts';
+import { Inference } from '../../../../node/services/inference/inference.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { paymentDraftTable } from '../../../../node/payments/payment-tables.ts';
 import {

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { PrivateKeyAccount } from 'viem';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { payloadTable } from '../../../../node/payload/payload-tables.ts';
+import { payloadTable } from '../../../../node/records/payload/payload-tables.ts';
 import { PAID_TIERED_ATTEST_EXAMPLE } from '../../../../protocol/api/paid-tiered-attest.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';

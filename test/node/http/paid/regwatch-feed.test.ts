@@ -7,13 +7,13 @@ import { Check } from 'typebox/value';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
-import { itemTable, revisionTable, sourceTable } from '../../../../node/regwatch/regwatch-tables.ts';
+import { itemTable, revisionTable, sourceTable } from '../../../../node/services/regulatory-feed/regwatch-tables.ts';
 import { RegwatchAnswerShape } from '../../../../protocol/api/regwatch-feed.ts';
 import { hashText } from '../../../../protocol/hash.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { priceOf } from '../../../../protocol/payments/prices.ts';
-import { document, rss, terms } from '../../regwatch/documents.ts';
+import { document, rss, terms } from '../../services/regulatory-feed/documents.ts';
 import { FEED_PATH, itemsOf, numbered, numberedItems, RegwatchFixture, titlesOf } from './regwatch-fixture.ts';
 import { testWhere } from '../../../fixtures/test-where.ts';
 

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrivateKeyAccount } from 'viem';
-import type { FeedFilter, FeedItem } from '../../../../node/regwatch/reg-feed.ts';
+import type { FeedFilter, FeedItem } from '../../../../node/services/regulatory-feed/reg-feed.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import { regwatchCommand } from '../../../../scripts/regwatch/command.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { TestNode } from '../../../fixtures/test-node.ts';
-import { rss } from '../../regwatch/documents.ts';
+import { rss } from '../../services/regulatory-feed/documents.ts';
 
 export const FEED_PATH = '/v1/x402/regwatch-feed';
 

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { privateKeyToAccount } from 'viem/accounts';
-import { MISSING_AFTER_MS, STALE_AFTER_MS } from '../../../../node/lists/freshness.ts';
-import { LIST_IDS } from '../../../../node/lists/list-id.ts';
+import { MISSING_AFTER_MS, STALE_AFTER_MS } from '../../../../node/screening/lists/freshness.ts';
+import { LIST_IDS } from '../../../../node/screening/lists/list-id.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';

@@ -17,7 +17,7 @@ import {
   publicKeyOf,
   Registry,
   signed,
-} from '../../agents/agent-fixture.ts';
+} from '../../governance/agents/agent-fixture.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 

@@ -17,7 +17,7 @@ import {
   NODE,
   temporaryDirectory,
   use,
-} from '../../audit-log/audit-fixture.ts';
+} from '../../accounts/audit-log/audit-fixture.ts';
 
 const ENTRIES = 250;
 const compiled = Compile(AuditLogAnswerShape);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Locks } from '../../../../node/compliance/locks.ts';
-import { subjectTable } from '../../../../node/compliance/subjects.ts';
+import type { Locks } from '../../../../node/governance/locks.ts';
+import { subjectTable } from '../../../../node/governance/subjects.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { duplicateTable } from '../../../../node/intake/once-guard.ts';
-import { findKey } from '../../../../node/payload/payload-keys.ts';
+import { findKey } from '../../../../node/records/payload/payload-keys.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
 import { purgeDueTable } from '../../../../node/store/due-purges.ts';

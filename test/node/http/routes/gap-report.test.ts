@@ -17,7 +17,7 @@ import { catalogue } from '../../../../protocol/frameworks/catalogue.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { temporaryDirectory } from '../../intake/intake-fixture.ts';
-import { countedDraft, TallyFixture } from '../../tally/tally-fixture.ts';
+import { countedDraft, TallyFixture } from '../../records/counts/tally-fixture.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12);

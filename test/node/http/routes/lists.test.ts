@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PROOF_WINDOW_MS } from '../../../../node/attestation/proof-window.ts';
-import { sourceKey } from '../../../../node/intake/sources.ts';
+import { PROOF_WINDOW_MS } from '../../../../node/verification/attestation/proof-window.ts';
+import { sourceKey } from '../../../../node/records/sources/sources.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { AttestationsAnswerShape, type AttestationsAnswer } from '../../../../protocol/api/attestations.ts';
 import { type ContinuityAnswer, ContinuityAnswerShape } from '../../../../protocol/api/continuity.ts';

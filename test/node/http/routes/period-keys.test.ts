@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CallerKey } from '../../../../node/accounts/caller.ts';
 import { SCOPES } from '../../../../node/accounts/scopes.ts';
-import { apiRoutes } from '../../../../node/api-routes.ts';
+import { apiRoutes } from '../../../../node/routes.ts';
 import type { ProblemCode } from '../../../../node/http/problem-codes.ts';
 import { HealthMonitor } from '../../../../node/metrics/health-monitor.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';

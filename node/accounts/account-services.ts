@@ -1,0 +1,102 @@
+import type { Logger } from 'pino';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { AccountEvent } from './account-event.ts';
+import { Accounts } from './accounts.ts';
+import type { ForeignAccounts } from './elsewhere/foreign-accounts.ts';
+import { LostKeys } from './lost-key/lost-keys.ts';
+import { StatementPublisher, type StatementPublisherOptions } from './statements/statement-publisher.ts';
+import { SignUp } from './sign-up/sign-up.ts';
+import { SignUpLimits } from './sign-up/sign-up-limits.ts';
+import { AuditLog } from './audit-log/audit-log.ts';
+import type { NodeConfig } from '../config/config.ts';
+import type { Intake } from '../intake/intake.ts';
+import { AddressLimits } from './limits/address-limits.ts';
+import { FreeLimits } from './limits/free-limits.ts';
+import { DailyUsage } from './limits/daily-usage.ts';
+import { RateLimits } from './limits/rate-limits.ts';
+import { RequestLimits } from './limits/request-limits.ts';
+import { UncountedLimits, type UncountedLimitsOptions } from './limits/uncounted-limits.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import { createMailer, type Mailer } from './mail/mailer.ts';
+import type { Store } from '../store/store.ts';
+
+/** Who may call, how often, and what is kept of it. */
+export interface AccountServices extends AsyncDisposable {
+  readonly accounts: Accounts;
+  /** Versions of the statements of the accounts that live here. */
+  readonly statements: StatementPublisher;
+  readonly signUp: SignUp;
+  readonly lostKeys: LostKeys;
+  /** Null where this node sends no mail. */
+  readonly mailer: Mailer | null;
+  readonly auditLog: AuditLog;
+  readonly rates: RateLimits;
+  readonly usage: DailyUsage;
+  readonly limits: RequestLimits;
+  readonly addresses: AddressLimits;
+  readonly freeLimits: FreeLimits;
+  readonly uncounted: UncountedLimits;
+}
+
+interface AccountServicesOptions
+  extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'>, Pick<StatementPublisherOptions, 'random'> {
+  readonly store: Store;
+  readonly node: NodeId;
+  readonly federationLog: Pick<FederationLog, 'state'>;
+  /** Accounts whose home is another node. */
+  readonly foreign: ForeignAccounts;
+  /** Makes a record. */
+  readonly submit: Intake['submit'];
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly config: Pick<NodeConfig, 'mail' | 'signUp'>;
+  /** Address of the key-authenticated API. */
+  readonly nodeUrl: () => string;
+}
+
+/** Opens the rooms around accounts. A change of an account and its line in the audit log are one write. */
+export async function openAccountServices(options: AccountServicesOptions): Promise<AccountServices> {
+  const { federationLog, submit } = options;
+  await using opening = new AsyncDisposableStack();
+  const auditLog = opening.use(await AuditLog.open(options));
+  const accounts = opening.use(
+    await Accounts.open({
+      ...options,
+      isMember: (node) => federationLog.state.members[node] !== undefined,
+      record: (events, operations) => auditLog.recordWith(events[0].account, events.map(factsOf), operations),
+    }),
+  );
+  const statements = opening.use(
+    new StatementPublisher({ ...options, accountStore: accounts.accountStore, record: submit }),
+  );
+  const { store, config, nodeUrl, uncountedPerSecond } = options;
+  const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
+  const limits = new SignUpLimits();
+  const { keys, accountStore } = accounts;
+  const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
+  const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits }));
+  lostKeys.start();
+  const rates = new RateLimits();
+  const usage = await DailyUsage.open(options);
+  const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
+  const opened = opening.move();
+  return {
+    accounts,
+    statements,
+    signUp,
+    lostKeys,
+    mailer,
+    auditLog,
+    rates,
+    usage,
+    limits: new RequestLimits(rates, usage),
+    addresses: new AddressLimits(),
+    freeLimits: new FreeLimits(),
+    uncounted: new UncountedLimits(terms),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+function factsOf({ action, by, subject }: AccountEvent) {
+  return { action, address: null, by, requestId: null, status: null, subject };
+}

@@ -1,0 +1,102 @@
+import { cp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { rosterFileValue } from '../../../protocol/keys/roster-file.ts';
+import { readNewestRosters } from '../../log/members/given-rosters.ts';
+import { fsck, type FsckResult } from '../fsck.ts';
+import type { Counts } from '../report.ts';
+import { createDurably } from '../../keys/durable-file.ts';
+import type { Passphrase } from '../../keys/passphrase.ts';
+import { Store } from '../../store/store.ts';
+import { BackupError } from './backup-error.ts';
+import { copyKeys } from './copy-keys.ts';
+import { type BackupProgress, whileCopied } from './copy-progress.ts';
+import type { StoreCopy } from './copy-store.ts';
+import { createFolder, filesBelow } from './folder.ts';
+import { describeFile, type Manifest, MANIFEST_FILE, manifestText } from './manifest.ts';
+
+export interface BackupOptions {
+  readonly home: string;
+  /** Folder that the backup becomes. */
+  readonly to: string;
+  /** Makes the copy of the store in a new folder: by the running node, or from the files of a stopped one. */
+  readonly copyStore: (directory: string) => Promise<CopyOfNode>;
+  /** Null: the key files stay behind. */
+  readonly keys: KeyTerms | null;
+  readonly signal: AbortSignal;
+  readonly progress?: BackupProgress;
+}
+
+/** Whose store was copied, and what of it. */
+export interface CopyOfNode {
+  readonly node: NodeId;
+  readonly copy: StoreCopy;
+}
+
+/** Keys go along encrypted or not at all. */
+export interface KeyTerms {
+  /** What plain key files are put under; null refuses them. */
+  readonly passphrase: Passphrase | null;
+}
+
+/** The rosters of the store, in the form that `ROSTER` names. */
+const ROSTERS_FILE = 'rosters.json';
+const FILE_MODE = 0o600;
+/** What LevelDB makes anew at each start. */
+const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
+
+/**
+ * A backup: `store/`, `lists/`, `rosters.json` and, where asked for, `keys/`, laid out as in a home, proved by `fsck`, and
+ * `backup.json`, which names every file with its hash. The folder appears as a whole once all of it is on the disk.
+ * Throws `BackupError`, and what `copyStore` throws.
+ */
+export async function takeBackup(options: BackupOptions): Promise<Manifest> {
+  const { home, to, keys, signal, progress = {} } = options;
+  return createFolder(to, async (work) => {
+    const store = join(work, 'store');
+    const { node, copy } = await whileCopied(join(home, 'store'), store, options.copyStore(store), progress);
+    await copyLists(home, work);
+    await writeRosters(work);
+    if (keys !== null) await copyKeys(home, work, keys.passphrase);
+    signal.throwIfAborted();
+    const { federation } = await requireWhole(work, signal, keys?.passphrase ?? null, progress);
+    for (const name of NOT_KEPT) await rm(join(work, 'store', name), { force: true });
+    const files = [];
+    for (const path of await filesBelow(work)) files.push(await describeFile(work, path));
+    const manifest: Manifest = { v: 1, type: 'backup', node, federation, copy, withKeys: keys !== null, files };
+    await createDurably(join(work, MANIFEST_FILE), manifestText(manifest), FILE_MODE);
+    return manifest;
+  });
+}
+
+/** Throws `BackupError` `not-whole` with what `fsck` finds. */
+export async function requireWhole(
+  directory: string,
+  signal: AbortSignal,
+  passphrase: Passphrase | null,
+  { onProved }: BackupProgress = {},
+): Promise<FsckResult> {
+  const onProgress = ({ records }: Counts, all: number): void => onProved?.(records, all);
+  const result = await fsck(directory, { signal, passphrase, onProgress });
+  const problems = result.report.found('problem');
+  if (problems === 0) return result;
+  const first = result.report.findings.find(({ severity }) => severity === 'problem');
+  const what = first === undefined ? '' : `: ${first.table} ${first.key ?? ''} ${first.detail}`;
+  throw new BackupError('not-whole', `fsck finds ${problems} problems in the copy${what}`);
+}
+
+/** After the store: every edition that its rows name was whole in its folder before. */
+async function copyLists(home: string, work: string): Promise<void> {
+  const lists = join(home, 'lists');
+  if (!existsSync(lists)) return;
+  // What begins with a dot is no edition yet, and may go at any moment.
+  await cp(lists, join(work, 'lists'), { recursive: true, filter: (path) => !basename(path).startsWith('.') });
+}
+
+async function writeRosters(work: string): Promise<void> {
+  await using store = await Store.open(join(work, 'store'), { createIfMissing: false });
+  const rosters = await readNewestRosters(store);
+  if (rosters === null) return;
+  await createDurably(join(work, ROSTERS_FILE), `${JSON.stringify(rosterFileValue(rosters.given))}\n`, FILE_MODE);
+}

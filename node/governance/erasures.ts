@@ -1,0 +1,154 @@
+import type { Logger } from 'pino';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import { recordOfAnyId } from '../../protocol/object-ids.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { readSeeds } from '../records/payload/payload-keys.ts';
+import { readOwnRecord, readRecord } from '../records/record-reader.ts';
+import type { DuePurges } from '../store/due-purges.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { ComplianceError } from './compliance-error.ts';
+import { blocksOf, isBlocked, type Locks, type LockState, type PlacedLock } from './locks.ts';
+import type { PayloadTraces } from './payload-traces.ts';
+import type { Subjects } from './subjects.ts';
+
+/** Records of one person that one request erases. */
+const MAX_ERASED_OF_SUBJECT = 10_000;
+/** Blocks that a refusal names, and locks of a source that are looked through for them. */
+const MAX_BLOCKS_NAMED = 1_000;
+const MAX_LOCKS_LOOKED_AT = 1_000;
+
+/** What is asked to be erased. */
+export type ErasureTarget = { readonly attestationIds: readonly string[] } | { readonly subjectRef: string };
+
+/** Records to erase, and whether there are more than one request takes. */
+export interface ErasureTargets {
+  readonly records: readonly AttestationRecord[];
+  readonly isComplete: boolean;
+  /** Member of the request that names them. */
+  readonly field: 'attestationIds' | 'subjectRef';
+}
+
+/** Those whose payload is there, and those whose payload is gone already. */
+export interface ErasureSplit {
+  readonly present: readonly AttestationRecord[];
+  readonly gone: readonly AttestationRecord[];
+}
+
+export interface ErasuresOptions {
+  readonly store: Store;
+  readonly self: NodeId;
+  readonly locks: Locks;
+  readonly subjects: Subjects;
+  readonly traces: PayloadTraces;
+  readonly purges: Pick<DuePurges, 'look' | 'noteEnded'>;
+  readonly log: Logger;
+}
+
+/** Erasure of payloads by the destruction of their keys. Proofs stay; retention locks and legal holds go before. */
+export class Erasures {
+  readonly #options: ErasuresOptions;
+
+  constructor(options: ErasuresOptions) {
+    this.#options = options;
+  }
+
+  /** The own records of the account that are meant, each once. Throws `ComplianceError` where one is not there. */
+  async targets(account: string, target: ErasureTarget): Promise<ErasureTargets> {
+    if ('attestationIds' in target) {
+      const records = await this.#require(account, target.attestationIds);
+      return { records, isComplete: true, field: 'attestationIds' };
+    }
+    const ids = await this.#options.subjects.idsOf(account, target.subjectRef, MAX_ERASED_OF_SUBJECT + 1);
+    const records: AttestationRecord[] = [];
+    for (const id of ids.slice(0, MAX_ERASED_OF_SUBJECT)) {
+      const found = await readRecord(this.#options.store, id);
+      if (found !== undefined) records.push(found.record);
+    }
+    return { records, isComplete: ids.length <= MAX_ERASED_OF_SUBJECT, field: 'subjectRef' };
+  }
+
+  /** Runs the work while no lock is placed over the records and no other erasure takes them. */
+  alone<Result>(
+    records: readonly AttestationRecord[],
+    work: (split: ErasureSplit) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#options.locks.alone(records, async () => work(await this.#split(records)));
+  }
+
+  /** Throws `ComplianceError` `retention-locked`, which names what is in the way. `now` is in epoch milliseconds. */
+  async requireUnlocked(
+    records: readonly AttestationRecord[],
+    field: ErasureTargets['field'],
+    now: number,
+  ): Promise<void> {
+    const states = new Map<string, LockState>();
+    const blocked: AttestationRecord[] = [];
+    for (const record of records) {
+      const key = JSON.stringify([record.sourceId, record.kind]);
+      const state = states.get(key) ?? (await this.#options.locks.covering(record, record.kind));
+      states.set(key, state);
+      if (isBlocked(state, Date.parse(record.submittedAt), now)) blocked.push(record);
+    }
+    if (blocked.length > 0) throw await this.#lockedError(blocked, field, now);
+  }
+
+  /** What is deleted with a record of erasure that erases these. It belongs into its own write. */
+  removals(records: readonly AttestationRecord[]): Promise<readonly Operation[]> {
+    return this.#options.traces.removals(records);
+  }
+
+  /** Resolves once no file of the store holds a key that was erased before. Where that cannot be done now it is later. */
+  async purge(): Promise<void> {
+    const { purges, log } = this.#options;
+    purges.noteEnded();
+    try {
+      // The first look may have begun before the keys were deleted; the second did not.
+      await purges.look();
+      await purges.look();
+    } catch (error) {
+      log.warn({ err: error }, 'erased keys are not yet out of the files of the store');
+    }
+  }
+
+  async #require(account: string, texts: readonly string[]): Promise<AttestationRecord[]> {
+    const { store, self } = this.#options;
+    const records = new Map<RecordId, AttestationRecord>();
+    const missing: string[] = [];
+    for (const text of texts) {
+      const record = await readOwnRecord(store, self, recordOfAnyId(text));
+      if (record?.account === account) records.set(record.id, record);
+      else missing.push(text);
+    }
+    if (missing.length === 0) return [...records.values()];
+    const detail = 'names records that are not there: only the node that made a record holds its payload';
+    throw new ComplianceError('attestation-not-found', 'attestationIds', detail, { missing });
+  }
+
+  async #split(records: readonly AttestationRecord[]): Promise<ErasureSplit> {
+    const seeds = await readSeeds(this.#options.store, records);
+    return {
+      present: records.filter((_, i) => seeds[i] !== undefined),
+      gone: records.filter((_, i) => seeds[i] === undefined),
+    };
+  }
+
+  async #lockedError(blocked: readonly AttestationRecord[], field: string, now: number): Promise<ComplianceError> {
+    const locksOf = new Map<string, readonly PlacedLock[]>();
+    const named = [];
+    for (const record of blocked) {
+      const locks = locksOf.get(record.sourceId) ?? (await this.#options.locks.list(record, 0, MAX_LOCKS_LOOKED_AT));
+      locksOf.set(record.sourceId, locks);
+      for (const { lockId, until } of blocksOf(locks, record, now)) {
+        const expiresAt = until === null ? null : timestampOf(until);
+        named.push({ attestationId: record.id, lockId, legalHold: until === null, expiresAt });
+      }
+      if (named.length >= MAX_BLOCKS_NAMED) break;
+    }
+    return new ComplianceError('retention-locked', field, 'retention locks or legal holds cover the records', {
+      locks: named.slice(0, MAX_BLOCKS_NAMED),
+      truncated: named.length > MAX_BLOCKS_NAMED || named.at(-1)?.attestationId !== blocked.at(-1)?.id,
+    });
+  }
+}

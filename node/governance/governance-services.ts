@@ -1,0 +1,94 @@
+import type { Logger } from 'pino';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { AgentTally } from './agents/agent-tally.ts';
+import { AccountRecords } from './account-records.ts';
+import { AccountSpeakers } from './account-speakers.ts';
+import { CorrectiveActions } from './corrective-actions.ts';
+import { Erasures } from './erasures.ts';
+import { Holds } from './holds.ts';
+import { Incidents } from './incidents.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
+import type { DailyUsage } from '../accounts/limits/daily-usage.ts';
+import { holdCountTable, holdMoves } from './lock-tables.ts';
+import { Locks } from './locks.ts';
+import { PayloadTraces } from './payload-traces.ts';
+import { Pseudonyms } from './pseudonyms.ts';
+import { Reviews } from './reviews.ts';
+import { RowCounter } from './row-counter.ts';
+import { sessionCountTable, sessionMoves } from './session-count.ts';
+import { Sessions } from './sessions.ts';
+import { Subjects } from './subjects.ts';
+import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
+import { RecordCounters } from '../records/record-counters.ts';
+import { readRecord } from '../records/record-reader.ts';
+import type { DuePurges } from '../store/due-purges.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { EvidenceTally } from '../records/counts/evidence-tally.ts';
+import { AccountVersions } from '../verification/account-versions.ts';
+import type { EvidenceSources } from '../verification/evidence.ts';
+import type { VerificationServices } from '../verification/verification-services.ts';
+
+/** What governs an account's records: sessions, reviews, incidents, locks, corrective actions and erasures. */
+export interface GovernanceServices {
+  readonly records: AccountRecords;
+  readonly sessions: Sessions;
+  readonly subjects: Subjects;
+  readonly pseudonyms: Pseudonyms;
+  readonly reviews: Reviews;
+  readonly incidents: Incidents;
+  readonly locks: Locks;
+  readonly holds: Holds;
+  readonly correctiveActions: CorrectiveActions;
+  readonly erasures: Erasures;
+  /** Counts that the own records move. */
+  readonly counters: RecordCounters;
+  /** What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too. */
+  readonly again: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
+}
+
+interface GovernanceServicesOptions {
+  readonly store: Store;
+  readonly node: NodeId;
+  /** 32 bytes from the node's key file. */
+  readonly payloadKey: Uint8Array;
+  readonly cipher: PayloadCipher;
+  readonly purges: DuePurges;
+  readonly log: Logger;
+  readonly usage: DailyUsage;
+  /** How records are proved, once the node has started: records that this store has not got, and places in the log. */
+  readonly verification: () => Pick<VerificationServices, 'evidence' | 'knowledge'>;
+}
+
+export async function openGovernanceServices(options: GovernanceServicesOptions): Promise<GovernanceServices> {
+  const { store, node, payloadKey, cipher, purges, log, usage, verification } = options;
+  const askRecord = async (id: RecordId) => (await verification().evidence(id))?.record;
+  const decisionOf: EvidenceSources['decisionOf'] = (of, batch) => verification().knowledge.decisionOf(of, batch);
+  const speakers = new AccountSpeakers(store, new AccountVersions({ store, decisionOf }));
+  const keyedLock = new KeyedLock();
+  const pseudonyms = new Pseudonyms(payloadKey);
+  const subjects = new Subjects(store, pseudonyms);
+  const traces = new PayloadTraces({ store, cipher, subjects, purges });
+  const locks = new Locks(store, keyedLock);
+  return {
+    records: new AccountRecords(async (id) => (await readRecord(store, id))?.record ?? askRecord(id), speakers),
+    sessions: new Sessions(store, keyedLock, node),
+    subjects,
+    pseudonyms,
+    reviews: new Reviews(store, keyedLock, node, speakers),
+    incidents: new Incidents(store, node, speakers),
+    locks,
+    holds: new Holds(store, pseudonyms, node),
+    correctiveActions: new CorrectiveActions(store, keyedLock, node),
+    erasures: new Erasures({ store, self: node, locks, subjects, traces, purges, log }),
+    counters: new RecordCounters(store, [
+      usage,
+      new RowCounter(store, sessionCountTable, sessionMoves),
+      new RowCounter(store, holdCountTable, holdMoves),
+      new AgentTally(store, node),
+      await EvidenceTally.open(store, node),
+    ]),
+    again: (records) => traces.removalsAgain(records),
+  };
+}

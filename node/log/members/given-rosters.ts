@@ -1,0 +1,80 @@
+import Type from 'typebox';
+import { Compile } from '../../../protocol/shape-check.ts';
+import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
+import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
+import type { GivenRosters } from '../../../protocol/keys/roster-file.ts';
+import { SignedRosterShape } from '../../../protocol/keys/signed-roster.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
+import { DECISION_STATE_ROW, decisionStateTable, rosterTextTable } from '../log-tables.ts';
+import type { Rows } from '../../store/store.ts';
+import { jsonCodec, Table } from '../../store/table.ts';
+
+const compiled = Compile(Type.Object({ genesis: SignedRosterShape, later: Type.Array(Type.String()) }));
+
+/** One row: the rosters that the node was given at its last start. */
+export const givenRostersTable = new Table(
+  'given-rosters',
+  jsonCodec((value: unknown): value is GivenRosters => compiled.Check(value)),
+);
+export const GIVEN_ROSTERS_ROW = 'given';
+
+/** At this version the log came to another roster than the node was given. */
+export interface RosterContradiction {
+  readonly version: number;
+  readonly given: Sha256Hash;
+  readonly inForce: Sha256Hash;
+}
+
+/**
+ * Checks the rosters that a node is given at its start, and keeps them: the store alone then shows who founded the
+ * federation. Throws `RosterError` where they do not hold, `RangeError` where the store belongs to another federation.
+ */
+export async function openGivenRosters(store: Rows, given: GivenRosters): Promise<RosterChain> {
+  const chain = RosterChain.open(nativeSuite, given);
+  const stored = await givenRostersTable.get(store, GIVEN_ROSTERS_ROW);
+  if (stored !== undefined && hashText(nativeSuite, stored.genesis.statement) !== chain.genesis) {
+    throw new RangeError('the store belongs to another federation than the configured roster');
+  }
+  if (JSON.stringify(stored) !== JSON.stringify(given)) {
+    await store.write([givenRostersTable.put([GIVEN_ROSTERS_ROW], given)]);
+  }
+  return chain;
+}
+
+/** The rosters that a store's node was given last; null where it was never given any. Throws `RosterError`. */
+export async function readGivenRosters(store: Rows): Promise<RosterChain | null> {
+  const row = await givenRostersTable.get(store, GIVEN_ROSTERS_ROW);
+  return row === undefined ? null : RosterChain.open(nativeSuite, row);
+}
+
+/**
+ * The newest rosters that a store knows, from the texts that it keeps; null where its node was never given any. Throws
+ * `RosterError` where they do not hold.
+ */
+export async function readNewestRosters(store: Rows): Promise<RosterChain | null> {
+  const given = await readGivenRosters(store);
+  if (given === null) return null;
+  const state = await decisionStateTable.get(store, DECISION_STATE_ROW);
+  const texts: string[] = [];
+  for (const { hash } of state?.rosters.slice(1) ?? []) {
+    const text = await rosterTextTable.get(store, hash);
+    if (text === undefined) break;
+    texts.push(text);
+  }
+  return newestRosters(given, given.upTo(1).follow(nativeSuite, ...texts));
+}
+
+/** The newest rosters that a node knows: those in force by its log, and those after them that it was given. */
+export function newestRosters(given: RosterChain, inForce: RosterChain): RosterChain {
+  if (contradictionOf(given, inForce) !== null) return inForce;
+  return given.rosters.length > inForce.rosters.length ? given : inForce;
+}
+
+/** Where the log came to another roster than was given; null while it did not. */
+export function contradictionOf(given: RosterChain, inForce: RosterChain): RosterContradiction | null {
+  for (const [i, hash] of inForce.hashes.entries()) {
+    const other = given.hashes[i];
+    if (other !== undefined && other !== hash) return { version: i + 1, given: other, inForce: hash };
+  }
+  return null;
+}

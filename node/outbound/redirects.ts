@@ -1,0 +1,61 @@
+import { BlockList, isIP } from 'node:net';
+import { isLoopback } from '../config/read-variable.ts';
+
+/** An answer led to where nobody should be led, or on and on. */
+export class RedirectError extends Error {
+  override readonly name = 'RedirectError';
+}
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** This machine, private networks, and those of a link (RFC 6890), where clouds keep what an instance may know. */
+const NEAR = new BlockList();
+for (const [address, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  NEAR.addSubnet(address, prefix, 'ipv4');
+}
+for (const [address, prefix] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  NEAR.addSubnet(address, prefix, 'ipv6');
+}
+
+/**
+ * Asks an address, and those that its answers lead to (RFC 9110 §15.4), but never from a protected address to an open
+ * one, nor between the world and this machine or its own network. `ask` must not follow by itself. Throws `RedirectError`, and what `ask`
+ * throws.
+ */
+export async function followRedirects(first: URL, ask: (url: URL) => Promise<Response>): Promise<Response> {
+  let url = first;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const response = await ask(url);
+    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
+    if (location === null) return response;
+    await response.body?.cancel();
+    const next = URL.parse(location, url);
+    if (next === null || !mayLeadTo(first, next)) throw new RedirectError('leads to an address that is not followed');
+    url = next;
+  }
+  throw new RedirectError('leads on and on');
+}
+
+function mayLeadTo(from: URL, to: URL): boolean {
+  const isSafe = to.protocol === 'https:' || (to.protocol === 'http:' && from.protocol === 'http:');
+  return isSafe && isNear(from) === isNear(to);
+}
+
+/** By name or address as it is written; what a name resolves to is not known here. */
+function isNear({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const version = isIP(host);
+  if (version === 0) return isLoopback(host) || host.endsWith('.localhost');
+  return NEAR.check(host, version === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,165 @@
+import { createDecipheriv, hash } from 'node:crypto';
+import sodium from 'sodium-native';
+import { concatBytes, decodeUtf8, utf8 } from '../../../protocol/bytes.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
+import { randomBytesPooled } from '../../keys/randomness.ts';
+import { MAX_PADDED_TEXT_BYTES, packText, unpackText } from './padded-text.ts';
+
+/** Of both ciphers, in bytes. */
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+/** A data key encrypts exactly one payload, so its nonce may be fixed. */
+const NONCE = Buffer.alloc(12);
+
+/** First byte of the seeds of payloads that are sealed with ChaCha20-Poly1305 (RFC 8439). */
+const CHACHA20 = 1;
+/** The same cipher over a text that is compressed and padded (`packText`). 2 is what rows of keys say of earlier seeds. */
+const CHACHA20_PACKED = 3;
+export const SEED_BYTES = 1 + KEY_BYTES;
+const KEY_WORD = utf8('meridian/data-key/2\0');
+
+/** Payloads of earlier versions: AES-256-GCM, by seeds without a first byte that says so. */
+const GCM_CIPHER = 'aes-256-gcm';
+export const GCM_SEED_BYTES = KEY_BYTES;
+const GCM_KEY_WORD = utf8('meridian/data-key/1\0');
+
+/** Whether the first byte of a seed of `SEED_BYTES` names a cipher. */
+export function namesCipher(first: number | undefined): boolean {
+  return first === CHACHA20 || first === CHACHA20_PACKED;
+}
+
+/** Memory that small ciphertexts are cut from, and the longest that is. In bytes. */
+const SHARED_BYTES = 64 << 10;
+const MAX_SHARED_BYTES = 8 << 10;
+let shared = Buffer.alloc(0);
+
+export class PayloadDamagedError extends Error {
+  override readonly name = 'PayloadDamagedError';
+}
+
+export interface SealedPayload {
+  /** Kept apart from the payload: without it the data key cannot be derived again, and the payload is gone for good. */
+  readonly seed: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+export interface OpenedPayload {
+  readonly salt: Uint8Array;
+  /** RFC 8785 text of the payload. */
+  readonly text: string;
+}
+
+/**
+ * Encrypts payloads at rest, each under a key of its own: SHA-256(word ‖ node's payload key ‖ record's seed ‖ id). The
+ * stored seed is useless without the node's payload key, and the payload key without the seed.
+ */
+export class PayloadCipher {
+  readonly #payloadKey: Uint8Array;
+
+  /** `payloadKey`: 32 bytes from the node's key file. */
+  constructor(payloadKey: Uint8Array) {
+    this.#payloadKey = payloadKey;
+  }
+
+  /** By libsodium, into one buffer: OpenSSL's ciphers leave a native object each to the collector, at twice the time. */
+  seal(id: RecordId, salt: Uint8Array, text: string): SealedPayload {
+    const length = SALT_BYTES + Buffer.byteLength(text);
+    const ciphertext = ciphertextRoom(length + TAG_BYTES);
+    ciphertext.write(text, SALT_BYTES);
+    return this.#sealed(CHACHA20, id, salt, ciphertext);
+  }
+
+  /**
+   * The same with a text that is compressed and padded: half the bytes of a usual payload, for 40 µs. One payload is
+   * compressed with nothing but itself. A text too long for it is sealed as it is.
+   */
+  sealPacked(id: RecordId, salt: Uint8Array, text: string): SealedPayload {
+    const bytes = Buffer.from(text);
+    if (bytes.length > MAX_PADDED_TEXT_BYTES) return this.seal(id, salt, text);
+    const packed = packText(bytes);
+    const ciphertext = ciphertextRoom(SALT_BYTES + packed.length + TAG_BYTES);
+    ciphertext.set(packed, SALT_BYTES);
+    return this.#sealed(CHACHA20_PACKED, id, salt, ciphertext);
+  }
+
+  /** Throws `PayloadDamagedError` where seed, id and ciphertext do not belong together, byte for byte. */
+  open(id: RecordId, { seed, ciphertext }: SealedPayload): OpenedPayload {
+    if (ciphertext.length < SALT_BYTES + TAG_BYTES) throw new PayloadDamagedError(`the payload of ${id} is cut`);
+    const plain = this.#plainOf(id, seed, ciphertext);
+    if (plain === undefined) throw new PayloadDamagedError(`the payload of ${id} does not open`);
+    const text = plain.subarray(SALT_BYTES);
+    const isPacked = seed.length === SEED_BYTES && seed[0] === CHACHA20_PACKED;
+    return { salt: plain.subarray(0, SALT_BYTES), text: isPacked ? unpacked(id, text) : decodeUtf8(text) };
+  }
+
+  /** `ciphertext`: room for the salt, then the rest of what is sealed, then room for the tag. */
+  #sealed(kind: number, id: RecordId, salt: Uint8Array, ciphertext: Buffer): SealedPayload {
+    const seed = randomBytesPooled(SEED_BYTES);
+    seed[0] = kind;
+    ciphertext.set(salt);
+    const plain = ciphertext.subarray(0, ciphertext.length - TAG_BYTES);
+    sodium.crypto_aead_chacha20poly1305_ietf_encrypt(
+      ciphertext,
+      plain,
+      null,
+      null,
+      NONCE,
+      this.#dataKey(KEY_WORD, id, seed),
+    );
+    return { seed, ciphertext };
+  }
+
+  #plainOf(id: RecordId, seed: Uint8Array, ciphertext: Uint8Array): Uint8Array | undefined {
+    if (seed.length === GCM_SEED_BYTES) return openGcm(this.#dataKey(GCM_KEY_WORD, id, seed), ciphertext);
+    if (seed.length !== SEED_BYTES || !namesCipher(seed[0])) return undefined;
+    const plain = Buffer.allocUnsafeSlow(ciphertext.length - TAG_BYTES);
+    try {
+      sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
+        plain,
+        null,
+        ciphertext,
+        null,
+        NONCE,
+        this.#dataKey(KEY_WORD, id, seed),
+      );
+      return plain;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #dataKey(word: Uint8Array, id: RecordId, seed: Uint8Array): Uint8Array {
+    return hash('sha256', Buffer.concat([word, this.#payloadKey, seed, Buffer.from(id)]), 'buffer');
+  }
+}
+
+/** Ciphertexts of a group are let go of together: small ones share memory, whose every piece the collector tracks. */
+function ciphertextRoom(length: number): Buffer {
+  if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
+  if (shared.length < length) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+  const room = shared.subarray(0, length);
+  shared = shared.subarray(length);
+  return room;
+}
+
+/** Throws `PayloadDamagedError`, though none but this node can have sealed what is no packed text. */
+function unpacked(id: RecordId, packed: Uint8Array): string {
+  try {
+    return unpackText(packed);
+  } catch (error) {
+    throw new PayloadDamagedError(`the payload of ${id} does not unpack`, { cause: error });
+  }
+}
+
+/** Undefined where it does not open. */
+function openGcm(key: Uint8Array, ciphertext: Uint8Array): Uint8Array | undefined {
+  const tagAt = ciphertext.length - TAG_BYTES;
+  const decipher = createDecipheriv(GCM_CIPHER, key, NONCE, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(ciphertext.subarray(tagAt));
+  try {
+    return concatBytes(decipher.update(ciphertext.subarray(0, tagAt)), decipher.final());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import type { NodeId } from '../../../protocol/ids.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
+import { sourceKey } from './sources.ts';
+import type { Store } from '../../store/store.ts';
+import { BodyReader } from './body-reader.ts';
+import { sourceIndex } from './source-index.ts';
+import { SourceRecords, type SourceReads } from './source-records.ts';
+import { firstAt } from './time-search.ts';
+
+/** Records that one page looks at, found or passed over. */
+export const MAX_LOOKS = 1_000;
+/** Looks that must be left for another source to be begun: to find its first and last record takes no more. */
+const LOOKS_TO_BEGIN = 128;
+/** Sorts right after `/`: the end of everything below a key. */
+const AFTER_SLASH = '0';
+
+/** Which of an account's records are listed. */
+export interface RecordFilter {
+  readonly account: string;
+  /** Null: all of the account's. */
+  readonly sources: readonly string[] | null;
+  /** Epoch milliseconds; `from` is included, `to` is not. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly kind: RecordKind | undefined;
+}
+
+/** A place in the list: of a source, by its key part, and in it. */
+export interface Place {
+  readonly source: string;
+  readonly sourceSeq: number;
+}
+
+export interface RecordPage {
+  readonly records: readonly AttestationRecord[];
+  /** Places whose records cannot be read. */
+  readonly unreadable: readonly Place[];
+  /** Where to go on; null where the list is at its end. A short page may have one. */
+  readonly next: Place | null;
+}
+
+/** Lists records of this node: source after source in order of the sources' keys, within a source the oldest first. */
+export class RecordLists {
+  readonly #store: Store;
+  readonly #node: NodeId;
+
+  constructor(store: Store, node: NodeId) {
+    this.#store = store;
+    this.#node = node;
+  }
+
+  /** The records of one source. */
+  source(account: string, sourceId: string): SourceRecords {
+    return new SourceRecords(this.#reads(), account, sourceKey(sourceId));
+  }
+
+  /** At most `limit` records, from a place on. Looks at a bounded number of them, and always gets on. */
+  async page(filter: RecordFilter, from: Place | undefined, limit: number): Promise<RecordPage> {
+    const reads = this.#reads();
+    const page = new PageWalk(filter, limit);
+    for await (const source of this.#sources(filter, from?.source)) {
+      const start = from?.source === source ? from.sourceSeq : 1;
+      const list = new SourceRecords(reads, filter.account, source);
+      const next = await page.walk(list, start);
+      if (next !== null) return page.result(next);
+    }
+    return page.result(null);
+  }
+
+  #reads(): SourceReads {
+    return { store: this.#store, node: this.#node, bodies: new BodyReader(this.#store, this.#node) };
+  }
+
+  /** Key parts of the sources, in their order. */
+  async *#sources({ account, sources }: RecordFilter, from = ''): AsyncGenerator<string> {
+    if (sources !== null) {
+      yield* sources
+        .map(sourceKey)
+        .filter((source) => source >= from)
+        .sort();
+      return;
+    }
+    const under = `${sourceIndex.key(account)}/`;
+    let row = await this.#store.first({ gte: under + from, lt: sourceIndex.key(account) + AFTER_SLASH });
+    while (row !== undefined) {
+      const [source = ''] = row[0].slice(under.length).split('/');
+      yield source;
+      row = await this.#store.first({
+        gt: under + source + AFTER_SLASH,
+        lt: sourceIndex.key(account) + AFTER_SLASH,
+      });
+    }
+  }
+}
+
+class PageWalk {
+  readonly #filter: RecordFilter;
+  readonly #limit: number;
+  readonly #records: AttestationRecord[] = [];
+  readonly #unreadable: Place[] = [];
+  #looks = 0;
+  /** A page that got no further would be asked for again for ever. */
+  #gotOn = false;
+
+  constructor(filter: RecordFilter, limit: number) {
+    this.#filter = filter;
+    this.#limit = limit;
+  }
+
+  /** Takes the records of a source; the place where the page is full, or null at the end of the source. */
+  async walk(list: SourceRecords, start: number): Promise<Place | null> {
+    const { source } = list;
+    if (this.#gotOn && this.#looks + LOOKS_TO_BEGIN > MAX_LOOKS) return { source, sourceSeq: start };
+    const { from, to, kind } = this.#filter;
+    const { last } = await list.end();
+    const first = from === undefined ? { place: 1, looks: 0 } : await firstAt(list, last, from);
+    this.#looks += first.looks + 1;
+    for (let sourceSeq = Math.max(first.place, start); sourceSeq <= last; sourceSeq++) {
+      const place = { source, sourceSeq };
+      if (this.#records.length >= this.#limit || (this.#gotOn && this.#looks >= MAX_LOOKS)) return place;
+      this.#looks++;
+      this.#gotOn = true;
+      const found = await list.at(sourceSeq);
+      if (found.state !== 'whole') {
+        this.#unreadable.push(place);
+        continue;
+      }
+      const time = Date.parse(found.record.submittedAt);
+      if (to !== undefined && time >= to) break;
+      const isAsked = (from === undefined || time >= from) && (kind === undefined || found.record.kind === kind);
+      if (isAsked) this.#records.push(found.record);
+    }
+    this.#gotOn = true;
+    return null;
+  }
+
+  result(next: Place | null): RecordPage {
+    return { records: this.#records, unreadable: this.#unreadable, next };
+  }
+}

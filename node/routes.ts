@@ -1,0 +1,140 @@
+import type { Context } from 'koa';
+import type { NodeId, RecordId } from '../protocol/ids.ts';
+import { timestampOf } from '../protocol/time.ts';
+import type { NodeContext } from './context.ts';
+import { callerAddress } from './http/authentication.ts';
+import type { Recorder } from './http/recording/recorder.ts';
+import type { Route } from './http/route.ts';
+import { KeyRefusals } from './accounts/elsewhere/key-refusals.ts';
+import { accountRoutes } from './http/routes/account.ts';
+import { agentRoutes } from './http/routes/agents.ts';
+import { attestRoute } from './http/routes/attest.ts';
+import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
+import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
+import { proofRoute } from './http/routes/proofs.ts';
+import type { DecisionServices } from './http/routes/decisions.ts';
+import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
+import { federationRoute } from './http/routes/federation.ts';
+import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
+import { gapReportRoute } from './http/routes/gap-report.ts';
+import { governanceRoutes } from './http/routes/governance.ts';
+import { healthRoute } from './http/routes/health.ts';
+import { keyRoutes } from './http/routes/keys.ts';
+import { listRoutes } from './http/routes/lists.ts';
+import { lostKeyRoutes } from './http/routes/lost-key.ts';
+import { logRoutes } from './http/routes/log.ts';
+import { openApiRoute } from './http/routes/openapi.ts';
+import { problemRoute } from './http/routes/problems.ts';
+import { publicRecordRoutes } from './http/routes/public-record.ts';
+import { signUpRoute } from './http/routes/sign-up.ts';
+import { statusRoute } from './http/routes/status.ts';
+import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
+import { tieredAttestBatchRoute } from './http/routes/tiered-attest-batch.ts';
+import { usageRoute } from './http/routes/usage.ts';
+import { verifyRoute } from './http/routes/verify.ts';
+import { logHealth } from './log/log-view.ts';
+import type { HealthMonitor } from './metrics/health-monitor.ts';
+import { paidRoutes } from './paid-routes.ts';
+import { readRecordsFrom } from './records/record-reader.ts';
+import { VERSION } from './config/version.ts';
+
+/** Every endpoint of the public API. */
+export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
+  const { config, keys, transport, federation, verifier, now, view, evidence, log } = context;
+  const { baseUrl } = context;
+  const { topicId } = keys.rosters.current.ledger;
+  const region = () => keys.rosters.member(config.id)?.region ?? config.id;
+  const placeOf = (node: NodeId) => keys.rosters.member(node)?.baseUrl;
+  const recorder = recorderOf(context, topicId);
+  const decisions: DecisionServices = {
+    recorder,
+    ...context.governance,
+    agents: context.agentSigning,
+    now,
+    sealNow: () => context.sealer.seal(),
+  };
+  const addressOf = ({ req }: Context) => callerAddress(req, config.http.trustedProxies);
+  const routes = [
+    attestRoute(decisions),
+    tieredAttestRoute(decisions),
+    tieredAttestBatchRoute(decisions),
+    statusRoute({ evidence, view, topic: topicId, now }),
+    verifyRoute({ verifier, topic: topicId, now, log }),
+    bundleRoute({ ...context, self: config.id, addressOf: placeOf, now }),
+    proofRoute(context),
+    verifyBundleRoute({ verifier, now }),
+    healthRoute({
+      region,
+      node: config.id,
+      version: VERSION,
+      now,
+      health: () => monitor.health,
+      log: () => logHealth(context.follower),
+    }),
+    federationRoute({
+      ...context,
+      self: config.id,
+      peers: () => transport.peers(),
+      catchingUp: () => federation.catchingUp,
+      toldHeads: (node) => federation.toldHeads(node),
+      faults: () => federation.faults.all(),
+    }),
+    ...publicRecordRoutes(context),
+    ...logRoutes(context),
+    frameworksRoute(),
+    frameworkRoute(),
+    gapReportRoute({ ...context.governance, store: context.store, now }),
+    auditLogRoute(context.store),
+    auditExportRoute(context.store),
+    ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
+    ...listRoutes({ ...context, node: config.id }),
+    usageRoute({ ...context, node: config.id }),
+    ...governanceRoutes({ ...context.governance, recorder, now }),
+    ...accountRoutes({ ...context, addressOf: placeOf }),
+    ...keyRoutes({ keys: context.accounts.keys, refusals: keyRefusalsOf(context), addressOf: placeOf, now }),
+    ...paidRoutes(context),
+    signUpRoute({ signUp: context.signUp, addressOf }),
+    ...lostKeyRoutes({ lostKeys: context.lostKeys, addressOf, now }),
+  ];
+  return withDocuments(routes, { baseUrl, payTo: context.paymentService?.payTo ?? null, since: timestampOf(now()) });
+}
+
+/** The routes, the pages of their problems, what is told of those that are sold, and the document of them all. */
+function withDocuments(routes: readonly Route[], options: DiscoveryOptions): readonly Route[] {
+  const told = [...routes, problemRoute()];
+  const all = [...told, ...discoveryRoutes(told, options)];
+  return [...all, openApiRoute(all, { version: VERSION, baseUrl: options.baseUrl })];
+}
+
+function keyRefusalsOf({ store, foreign, accounts, intake, now }: NodeContext): KeyRefusals {
+  const onChange = () => accounts.accountStore.forgetKeys();
+  return new KeyRefusals({ store, foreign, record: (draft) => intake.submit(draft), onChange, now });
+}
+
+function recorderOf(
+  { store, intake, idempotency, baseUrl, view, confirmations, evidence, storageGuard }: NodeContext,
+  topic: string,
+): Recorder {
+  const find = async (id: RecordId) => {
+    const found = await evidence(id);
+    if (found === undefined) throw new RangeError(`${id} is not in the store`);
+    return found;
+  };
+  const statusOf = async (id: RecordId) => (await view.of(await find(id))).status;
+  return {
+    intake,
+    idempotency,
+    requireStorage: () => storageGuard.requireCapacity(),
+    topic,
+    verifyUrl: (id) => `${baseUrl()}/v1/verify/${id}`,
+    recordOf: async (id) => (await find(id)).record,
+    recordsFrom: (id, count) => readRecordsFrom(store, id, count),
+    async waitFor(record, milliseconds, signal) {
+      const confirmed = confirmations.wait(record, milliseconds, signal);
+      // The record may have been confirmed before the wait began.
+      if ((await statusOf(record.id)) === 'confirmed') return 'confirmed';
+      await confirmed;
+      return statusOf(record.id);
+    },
+  };
+}

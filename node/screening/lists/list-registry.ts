@@ -1,0 +1,190 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Sha256Hash } from '../../../protocol/hash.ts';
+import { isRecordId } from '../../../protocol/ids.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { isTimestamp, type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import { readRecord } from '../../records/record-reader.ts';
+import type { Store } from '../../store/store.ts';
+import { LISTS } from './catalogue.ts';
+import type { Edition, ListedEntry, Lists } from './contract.ts';
+import { editionDraft, type EditionOrigin } from './edition-draft.ts';
+import { manifestIn, readEditionEntries } from './edition-files.ts';
+import { type EditionManifest, isSample, SAMPLE_FILE } from './edition-manifest.ts';
+import { editionDirectory, type IncomingFile, removeStaging, stageEdition } from './edition-staging.ts';
+import { ListError } from './list-error.ts';
+import { LIST_IDS, type ListId } from './list-id.ts';
+import { attestedEdition, hashPart, listEditionTable, listImportTable } from './list-tables.ts';
+
+export interface ListRegistryOptions {
+  /** Folder of a node; the lists are in `lists/` below it. */
+  readonly home: string;
+  readonly store: Store;
+  /** Makes a record and resolves once it is on the disk. */
+  readonly attest: (draft: Draft) => Promise<AttestationRecord>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export interface Incoming {
+  readonly files: readonly IncomingFile[];
+  readonly origin: Pick<EditionOrigin, 'kind' | 'urls'>;
+  /** Takes an edition however much smaller it is than the one in force. */
+  readonly acceptShrink?: boolean;
+}
+
+export interface Taken {
+  readonly edition: Edition;
+  /** Whether this very edition was in force already. */
+  readonly unchanged: boolean;
+}
+
+/** An edition that has less than this share of the entries, or names, of the one in force is refused. */
+const LEAST_SHARE = 0.9;
+
+/**
+ * The lists of a node. An edition comes into force with the record that attests it: its files are on the disk before, and
+ * what names it follows from that record alone. A crash in between leaves files that nothing names.
+ *
+ * Ownership: of one list, one edition is taken at a time; `#current` moves only once the record is on the disk.
+ */
+export class ListRegistry implements Lists {
+  readonly #options: ListRegistryOptions;
+  readonly #root: string;
+  readonly #locks = new KeyedLock<ListId>();
+  readonly #current = new Map<ListId, Edition>();
+  readonly #listeners = new Set<(edition: Edition) => void>();
+
+  constructor(options: ListRegistryOptions) {
+    this.#options = options;
+    this.#root = join(options.home, 'lists');
+  }
+
+  /** Finds the editions in force, also those of records that were taken back from peers. Before anything is taken. */
+  async start(): Promise<void> {
+    const { store, log } = this.#options;
+    for (const listId of LIST_IDS) {
+      await removeStaging(this.#root, listId);
+      const last = await listImportTable.last(store, [listId]);
+      if (last === undefined) continue;
+      try {
+        this.#current.set(listId, await this.#attested(last[1]));
+      } catch (error) {
+        if (!(error instanceof ListError)) throw error;
+        log.error({ err: error, listId }, 'a list is not there any more; import it again');
+      }
+    }
+  }
+
+  current(): ReadonlyMap<ListId, Edition> {
+    return this.#current;
+  }
+
+  async edition(listId: ListId, fileHash: Sha256Hash): Promise<Edition | undefined> {
+    const last = await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)]);
+    if (last === undefined) return undefined;
+    try {
+      return await this.#attested(last[1]);
+    } catch (error) {
+      if (error instanceof ListError) return undefined;
+      throw error;
+    }
+  }
+
+  entries(edition: Pick<Edition, 'listId' | 'fileHash'>): AsyncIterable<ListedEntry> {
+    return readEditionEntries(this.directoryOf(edition));
+  }
+
+  directoryOf({ listId, fileHash }: Pick<Edition, 'listId' | 'fileHash'>): string {
+    return editionDirectory(this.#root, listId, fileHash);
+  }
+
+  onChange(listener: (edition: Edition) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Editions of a list that are kept, the one in force too. */
+  async kept(listId: ListId): Promise<number> {
+    const names = await readdir(join(this.#root, listId)).catch(() => []);
+    return names.filter((name) => /^[0-9a-f]{64}$/.test(name)).length;
+  }
+
+  /** Brings a new edition into force. Throws `ListError`, and `IntakeError`; then the one in force stays. */
+  take(listId: ListId, { files, origin, acceptShrink = false }: Incoming): Promise<Taken> {
+    return this.#locks.exclusive(listId, async () => {
+      const before = this.#current.get(listId);
+      if (before?.sample === false && files.some(({ name }) => name === SAMPLE_FILE)) {
+        throw new ListError('sample', 'a sample never takes the place of a real list');
+      }
+      const retrievedAt = timestampOf(this.#options.now());
+      const manifest = await stageEdition(this.#root, listId, files);
+      if (!acceptShrink) await this.#requireSize(manifest, before);
+      const unchanged = before?.fileHash === manifest.fileHash;
+      return this.#putInForce(manifest, retrievedAt, { ...origin, unchanged, shrinkAccepted: acceptShrink });
+    });
+  }
+
+  /** The edition in force was found unchanged at its source. Throws `ListError` where another one is in force. */
+  confirm(listId: ListId, fileHash: Sha256Hash, origin: Incoming['origin']): Promise<Taken> {
+    return this.#locks.exclusive(listId, async () => {
+      const edition = this.#current.get(listId);
+      if (edition?.fileHash !== fileHash) throw new ListError('download', 'another edition came into force meanwhile');
+      const manifest = await manifestIn(this.directoryOf(edition));
+      const retrievedAt = timestampOf(this.#options.now());
+      return this.#putInForce(manifest, retrievedAt, { ...origin, unchanged: true, shrinkAccepted: false });
+    });
+  }
+
+  async #putInForce(manifest: EditionManifest, retrievedAt: Timestamp, origin: EditionOrigin): Promise<Taken> {
+    const edition = describe(manifest, retrievedAt);
+    const { id } = await this.#options.attest(editionDraft(edition, manifest, origin));
+    const inForce = { ...edition, attestationId: id };
+    this.#current.set(edition.listId, inForce);
+    for (const listener of this.#listeners) listener(inForce);
+    return { edition: inForce, unchanged: origin.unchanged };
+  }
+
+  /** A sample may be replaced by anything. What is refused and never was in force is not kept. */
+  async #requireSize(manifest: EditionManifest, before: Edition | undefined): Promise<void> {
+    if (before === undefined || before.sample || before.fileHash === manifest.fileHash) return;
+    const { listId, fileHash, entryCount, nameCount } = manifest;
+    const isSmall = (now: number, then: number): boolean => now < then * LEAST_SHARE;
+    if (!isSmall(entryCount, before.entryCount) && !isSmall(nameCount, before.nameCount)) return;
+    if ((await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)])) === undefined) {
+      await rm(this.directoryOf(manifest), { recursive: true, force: true });
+    }
+    throw new ListError(
+      'shrank',
+      `it has ${entryCount} entries and ${nameCount} names; the edition in force has ${before.entryCount} and ` +
+        `${before.nameCount}. --accept-shrink takes it all the same`,
+    );
+  }
+
+  /** The edition that a record attests. Throws `ListError` where its files are gone. */
+  async #attested(id: string): Promise<Edition> {
+    const found = isRecordId(id) ? await readRecord(this.#options.store, id) : undefined;
+    const attested = found === undefined ? undefined : attestedEdition(found.record);
+    const retrievedAt = found?.record.claims.observedAt ?? '';
+    if (found === undefined || attested === undefined || !isTimestamp(retrievedAt)) {
+      throw new ListError('damaged', `${id} attests no edition`);
+    }
+    const manifest = await manifestIn(this.directoryOf(attested));
+    if (manifest.fileHash !== attested.fileHash || manifest.listId !== attested.listId) {
+      throw new ListError('damaged', 'the files of an edition are those of another');
+    }
+    return { ...describe(manifest, retrievedAt), attestationId: found.record.id };
+  }
+}
+
+function describe(
+  { listId, fileHash, fileDate, entryCount, nameCount, files }: EditionManifest,
+  retrievedAt: Timestamp,
+): Omit<Edition, 'attestationId'> {
+  const { authority, title } = LISTS[listId];
+  const sample = isSample(files);
+  return { listId, authority, title, fileHash, fileDate, retrievedAt, entryCount, nameCount, sample, files };
+}

@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto';
+import type { RegContent } from '../../../protocol/api/regwatch-item.ts';
+import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import type { Intake } from '../../intake/intake.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import type { Store } from '../../store/store.ts';
+import { RULE_SET } from './classification-rules.ts';
+import { readDocumentApart } from './document-reader.ts';
+import { itemDraft } from './item-draft.ts';
+import { regItemId } from './item-id.ts';
+import type { GivenItem, RawDocument } from './read-document.ts';
+import { type CurrentItem, readCurrentItem } from './reg-items.ts';
+import { RegwatchError } from './regwatch-error.ts';
+import type { Revision } from './regwatch-tables.ts';
+import type { SourceTerms } from './source-terms.ts';
+
+export interface ItemIntakeOptions {
+  readonly store: Store;
+  readonly intake: Pick<Intake, 'submitAll'>;
+  readonly now: () => number;
+  /** Throws where the node has no room for records. */
+  readonly requireStorage: () => void;
+}
+
+/** What became of a document's items. */
+export interface IngestReport {
+  readonly added: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  /** Entries that say nothing, or say again what an earlier one of the document said. */
+  readonly skipped: number;
+  readonly documentHash: Sha256Hash;
+}
+
+/** What became of an item that the operator wrote. */
+export interface ItemOutcome {
+  readonly itemId: string;
+  readonly outcome: 'added' | 'changed' | 'corrected' | 'unchanged';
+  /** The record that attests the item as it stands. */
+  readonly attestationId: RecordId;
+}
+
+/** An item as the operator writes it. */
+export interface OwnItem {
+  readonly key: string;
+  readonly content: RegContent;
+  readonly sample: boolean;
+}
+
+/** Where it comes from, beside what it says. */
+type Origin = Pick<Revision, 'source' | 'sourceHash' | 'rules' | 'sample'>;
+
+/** Source of the items that the operator writes. */
+export const OPERATOR_SOURCE = 'operator';
+/** Items recorded together: one signature, one write. */
+const TOGETHER = 100;
+const LOCK_KEY = 'items';
+
+/**
+ * Makes records of items: one for each that is new, and one for each that says something else than before, which
+ * supersedes the record before. The same document twice makes no record twice: all work on items goes one after another,
+ * and what is compared is what stands in the store. A document that was ingested in part is gone on with the next time.
+ */
+export class ItemIntake {
+  readonly #options: ItemIntakeOptions;
+  readonly #locks = new KeyedLock();
+
+  constructor(options: ItemIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `RegwatchError`, `IntakeError` and what `requireStorage` throws. */
+  async ingest(document: RawDocument, terms: SourceTerms): Promise<IngestReport> {
+    const documentHash = writeSha256(hash('sha256', document.bytes, 'buffer'));
+    const { items, skipped } = await readDocumentApart(document, terms);
+    const origin = { source: terms.id, sourceHash: documentHash, rules: RULE_SET, sample: false };
+    const counts = { added: 0, changed: 0, unchanged: 0 };
+    for (let i = 0; i < items.length; i += TOGETHER) {
+      const part = await this.#locks.exclusive(LOCK_KEY, () => this.#record(items.slice(i, i + TOGETHER), origin));
+      for (const { outcome } of part) if (outcome !== 'corrected') counts[outcome]++;
+    }
+    return { ...counts, skipped, documentHash };
+  }
+
+  /** Takes an item that the operator wrote; of a key that is known, what it says now. Throws as `ingest` does. */
+  async add({ key, content, sample }: OwnItem): Promise<ItemOutcome> {
+    const givenHash = contentHash(content);
+    const origin = { source: OPERATOR_SOURCE, sourceHash: givenHash, rules: null, sample };
+    const [outcome] = await this.#locks.exclusive(LOCK_KEY, () => this.#record([{ key, content, givenHash }], origin));
+    if (outcome === undefined) throw new RangeError('one item has one outcome');
+    return outcome;
+  }
+
+  /** Sets members of an item, whatever its source said or will say of them. Throws as `ingest` does. */
+  correct(itemId: string, corrections: Partial<RegContent>): Promise<ItemOutcome> {
+    return this.#locks.exclusive(LOCK_KEY, async () => {
+      const current = await readCurrentItem(this.#options.store, itemId);
+      if (current === undefined) throw new RegwatchError('item-unknown', `no item ${itemId} is held`);
+      const { revision, record } = current;
+      const content = { ...revision.content, ...corrections };
+      if (contentHash(content) === contentHash(revision.content)) {
+        return { itemId, outcome: 'unchanged', attestationId: record };
+      }
+      const corrected: Revision = {
+        ...revision,
+        changeType: 'corrected',
+        content,
+        corrections: { ...revision.corrections, ...corrections },
+        sourceHash: contentHash(corrections),
+        supersedes: [record],
+      };
+      const [attestationId] = await this.#submit([corrected]);
+      return { itemId, outcome: 'corrected', attestationId: attestationId ?? record };
+    });
+  }
+
+  /** Only in the lane. */
+  async #record(items: readonly GivenItem[], origin: Origin): Promise<readonly ItemOutcome[]> {
+    const { store } = this.#options;
+    const looked = await Promise.all(
+      items.map(async (item) => {
+        const itemId = regItemId(origin.source, item.key);
+        const current = await readCurrentItem(store, itemId);
+        const isKnown = current !== undefined && current.revision.givenHash === item.givenHash;
+        return { itemId, current, next: isKnown ? undefined : revisionOf(itemId, item, origin, current) };
+      }),
+    );
+    const revisions = looked.flatMap(({ next }) => (next === undefined ? [] : [next]));
+    const records = (await this.#submit(revisions)).values();
+    return looked.map(({ itemId, current, next }) => {
+      if (next === undefined) return outcomeOf(itemId, 'unchanged', current?.record);
+      return outcomeOf(itemId, next.changeType === 'new' ? 'added' : 'changed', records.next().value);
+    });
+  }
+
+  async #submit(revisions: readonly Revision[]): Promise<readonly RecordId[]> {
+    if (revisions.length === 0) return [];
+    const { intake, now, requireStorage } = this.#options;
+    requireStorage();
+    const built = await intake.submitAll(revisions.map((revision) => itemDraft(revision, now())));
+    return built.map(({ record }) => record.id);
+  }
+}
+
+function revisionOf(
+  itemId: string,
+  { key, content, givenHash }: GivenItem,
+  origin: Origin,
+  current: CurrentItem | undefined,
+): Revision {
+  // What the operator writes anew is not held against what he set before.
+  const corrections = origin.source === OPERATOR_SOURCE ? {} : (current?.revision.corrections ?? {});
+  return {
+    ...origin,
+    itemId,
+    key,
+    givenHash,
+    changeType: current === undefined ? 'new' : 'changed',
+    content: { ...content, ...corrections },
+    corrections,
+    supersedes: current === undefined ? [] : [current.record],
+  };
+}
+
+function outcomeOf(itemId: string, outcome: ItemOutcome['outcome'], attestationId: RecordId | undefined): ItemOutcome {
+  if (attestationId === undefined) throw new RangeError(`${itemId} has no record`);
+  return { itemId, outcome, attestationId };
+}
+
+function contentHash(content: Partial<RegContent>): Sha256Hash {
+  return hashText(nativeSuite, canonicalize(content));
+}

@@ -1,0 +1,109 @@
+import type { NodeId } from '../../../protocol/ids.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { Timestamp } from '../../../protocol/time.ts';
+import type { LedgerPlace, RecordVerdict, Status } from '../../../protocol/verdict/verdict.ts';
+import type { OutboxEvent } from '../../anchoring/outbox.ts';
+import type { Evidence } from '../evidence.ts';
+import type { RecordJudge } from '../record-judge.ts';
+
+export interface AnchoringViewOptions {
+  readonly self: NodeId;
+  /** History of an own batch on its way to the ledger; undefined where it was never sealed here. */
+  readonly outbox: (batch: number) => Promise<{ readonly history: readonly OutboxEvent[] } | undefined>;
+  readonly records: Pick<RecordJudge, 'judge'>;
+}
+
+/** How far a record is on its way to the ledger (DOMAIN §4), as this node knows it. */
+export interface AnchoringFacts {
+  readonly status: Status;
+  /** When a ledger node took the root; null before, and for another node's record, which only its consensus shows. */
+  readonly anchoredAt: Timestamp | null;
+  /** Consensus time of the decision. */
+  readonly confirmedAt: Timestamp | null;
+  /** Where the ledger decided the batch; null until it is confirmed. */
+  readonly ledger: LedgerPlace | null;
+  readonly transactionId: string | null;
+  readonly history: readonly { readonly status: Status; readonly at: Timestamp }[];
+}
+
+interface Step {
+  readonly status: Status;
+  readonly at: Timestamp;
+}
+
+/** `pending` or `buffered`: one state under the name of the endpoint that the record came in by. */
+export function waitingStatus({ claims }: Pick<AttestationRecord, 'claims'>): 'pending' | 'buffered' {
+  return claims.channel === 'tiered' ? 'buffered' : 'pending';
+}
+
+/** Reads the anchoring status of records. Only checkpoints of enough members make one `confirmed` (TRUST §8). */
+export class AnchoringView {
+  readonly #options: AnchoringViewOptions;
+
+  constructor(options: AnchoringViewOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the ledger took a transaction of this node that names the record's batch. */
+  async isAnchored(evidence: Evidence): Promise<boolean> {
+    const events = await this.#eventsOf(evidence);
+    return isTaken(stepsOf(events, waitingStatus(evidence.record)));
+  }
+
+  /** The same, and when each step was taken. */
+  async of(evidence: Evidence): Promise<AnchoringFacts> {
+    const { record } = evidence;
+    const waiting = waitingStatus(record);
+    const events = await this.#eventsOf(evidence);
+    const steps = stepsOf(events, waiting);
+    const verdict = await this.#options.records.judge(evidence, { anchored: isTaken(steps) });
+    return factsOf(verdict, [{ status: waiting, at: record.submittedAt }, ...steps], transactionOf(events));
+  }
+
+  /** What the outbox tells after the sealing itself, which changes nothing for the caller. */
+  async #eventsOf({ record, batch }: Evidence): Promise<readonly OutboxEvent[]> {
+    if (batch === undefined || record.node !== this.#options.self) return [];
+    return (await this.#options.outbox(batch.envelope.batch))?.history.slice(1) ?? [];
+  }
+}
+
+function factsOf(
+  { status, ledger }: RecordVerdict,
+  history: readonly Step[],
+  transactionId: string | null,
+): AnchoringFacts {
+  const isConfirmed = status === 'confirmed';
+  const place = isConfirmed ? ledger : null;
+  const isOnItsWay = isConfirmed || status === 'anchored';
+  return {
+    status,
+    anchoredAt: isOnItsWay ? (history.findLast((step) => step.status === 'anchored')?.at ?? null) : null,
+    confirmedAt: place?.at ?? null,
+    ledger: place,
+    transactionId,
+    history: place === null ? history : [...history, { status: 'confirmed', at: place.at }],
+  };
+}
+
+function isTaken(steps: readonly Step[]): boolean {
+  return steps.at(-1)?.status === 'anchored';
+}
+
+function transactionOf(events: readonly OutboxEvent[]): string | null {
+  return events.findLast((event) => event.transactionId !== undefined)?.transactionId ?? null;
+}
+
+/**
+ * The steps of the outbox in the words that callers see. Preparing a transaction is no step of theirs, and that this node
+ * read its message back shows no more than that the ledger took it.
+ */
+function stepsOf(events: readonly OutboxEvent[], waiting: Status): readonly Step[] {
+  const steps: Step[] = [];
+  for (const { status, at } of events) {
+    const isLast = steps.at(-1)?.status === 'anchored';
+    if (status === 'submitted' || (status === 'confirmed' && !isLast)) steps.push({ status: 'anchored', at });
+    // Queued again: its transaction died on the way.
+    if (status === 'queued') steps.push({ status: waiting, at });
+  }
+  return steps;
+}

@@ -1,0 +1,87 @@
+import type { Logger } from 'pino';
+import type { NodeId, RecordId } from '../../../protocol/ids.ts';
+import { readBatchOf } from '../../records/batch-tables.ts';
+import type { Store } from '../../store/store.ts';
+import type { Evidence } from '../evidence.ts';
+import type { AnchoringView } from './anchoring-view.ts';
+import type { Confirmations } from './confirmations.ts';
+
+export interface ConfirmationWatchOptions {
+  readonly self: NodeId;
+  readonly store: Store;
+  readonly confirmations: Confirmations;
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  readonly view: Pick<AnchoringView, 'of'>;
+  readonly log: Logger;
+}
+
+/**
+ * Looks whether a record that somebody waits for is confirmed, whenever another checkpoint counts: before that it is not,
+ * however much this node has read of the ledger itself.
+ *
+ * Ownership: `#looking` and `#again` belong to the one loop that `noteCounted` starts.
+ */
+export class ConfirmationWatch implements AsyncDisposable {
+  readonly #options: ConfirmationWatchOptions;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #isOver = false;
+
+  constructor(options: ConfirmationWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Another checkpoint counts. */
+  noteCounted(): void {
+    this.#again = true;
+    this.#wake();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#looking;
+  }
+
+  #wake(): void {
+    if (this.#isOver) return;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+      // One that came after the loop's last look, and before this.
+      if (this.#again) this.#wake();
+    });
+  }
+
+  async #look(): Promise<void> {
+    while (this.#again && !this.#isOver) {
+      this.#again = false;
+      try {
+        await this.#lookAtBatches();
+      } catch (error) {
+        // Callers who wait are answered when their time is up.
+        this.#options.log.warn({ err: error }, 'it could not be seen whether records are confirmed');
+      }
+    }
+  }
+
+  /** One record of each batch is looked at: a batch is confirmed as a whole. */
+  async #lookAtBatches(): Promise<void> {
+    const { confirmations, store, self } = this.#options;
+    let end = 0;
+    for (const { seq, id } of confirmations.awaited.toSorted((a, b) => a.seq - b.seq)) {
+      if (seq < end) continue;
+      const batch = await readBatchOf(store, self, seq);
+      // Those after it are in no batch yet either.
+      if (batch === undefined) return;
+      const { first, size } = batch.envelope;
+      end = first + size;
+      if (await this.#isConfirmed(id)) confirmations.note(first, size);
+    }
+  }
+
+  async #isConfirmed(id: RecordId): Promise<boolean> {
+    const { evidence, view } = this.#options;
+    const found = await evidence(id);
+    if (found === undefined || found.decision === null) return false;
+    return (await view.of(found)).status === 'confirmed';
+  }
+}

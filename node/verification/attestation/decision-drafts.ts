@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import type { Static } from 'typebox';
+import type { AttestRequest } from '../../../protocol/api/attest.ts';
+import type { ReferenceDatabasesShape } from '../../../protocol/api/fields.ts';
+import type { TieredAttestRequest } from '../../../protocol/api/tiered-attest.ts';
+import { canonicalize, joinMembers } from '../../../protocol/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import { type DecisionTexts, decisionTexts } from '../../../protocol/payload/commitment.ts';
+import type { Facts } from '../../../protocol/chain/facts.ts';
+import type { Claims } from '../../../protocol/chain/claims.ts';
+import type { Channel } from '../../../protocol/statement/vocabulary.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { assertedClause } from './asserted-clause.ts';
+
+const DEFAULT_EVENT = 'DECISION';
+/** What is lifted out of `data` into the signed claims: entries, and code points of each text. */
+const MAX_LIFTED = 20;
+const MAX_LIFTED_CHARACTERS = 256;
+
+/** A request body in parts: what its schema names, and what else the caller sent. */
+export interface DecisionBody<Request> {
+  readonly request: Request;
+  readonly body: JsonObject;
+  readonly additional: ReadonlyMap<string, JsonValue>;
+}
+
+/** The draft of a decision: its parts are committed to one by one. */
+export type DecisionDraft = Draft & Required<Pick<Draft, 'decision'>>;
+
+/** The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. */
+export function attestDraft(
+  account: string,
+  { request, body, additional }: DecisionBody<AttestRequest>,
+): DecisionDraft {
+  const texts = bodyTexts(body, request.data, additional);
+  const { modelId, modelVersion, riskLevel, confidenceScore, environment } = request;
+  const claims = { modelId, modelVersion, riskLevel, confidenceScore, environment };
+  return {
+    ...decisionDraft(account, 'direct', request, claims, texts),
+    duplicateKey: hash('sha256', joinMembers(texts.members), 'hex'),
+  };
+}
+
+/** The draft of a `POST /v1/tiered-attest`. */
+export function tieredDraft(
+  account: string,
+  { request, body, additional }: DecisionBody<TieredAttestRequest>,
+): DecisionDraft {
+  const { model_ref: model, complianceMeta: meta } = request;
+  const claims = {
+    modelId: model?.model_id,
+    modelVersion: model?.model_version,
+    thirdPartyModel: model?.third_party_model,
+    systemId: model?.system_id,
+    riskLevel: meta?.riskLevel,
+    jurisdiction: meta?.jurisdiction,
+    eventType: meta?.serviceEventType,
+  };
+  return decisionDraft(account, 'tiered', request, claims, bodyTexts(body, request.data, additional));
+}
+
+interface BodyTexts {
+  /** Canonical texts of the payload's members. */
+  readonly members: ReadonlyMap<string, string>;
+  readonly decision: DecisionTexts;
+}
+
+interface Shared {
+  readonly sourceId: string;
+  readonly data: JsonObject;
+  readonly referenceDatabase?: Static<typeof ReferenceDatabasesShape>;
+  readonly matched?: boolean;
+}
+
+function decisionDraft(
+  account: string,
+  channel: Channel,
+  request: Shared,
+  claims: Omit<Facts, 'channel'>,
+  texts: BodyTexts,
+): DecisionDraft {
+  const { matched = request.data.matched } = request;
+  const reference = request.referenceDatabase ?? request.data.referenceDatabase;
+  return {
+    kind: 'decision',
+    account,
+    sourceId: request.sourceId,
+    payload: joinMembers(texts.members),
+    decision: texts.decision,
+    claims: {
+      ...claims,
+      ...assertedClause(claims.eventType, request.data),
+      channel,
+      eventType: claims.eventType ?? DEFAULT_EVENT,
+      matched: typeof matched === 'boolean' ? matched : undefined,
+      referenceDatabase: reference === undefined ? undefined : referenceDatabases(reference),
+    },
+    links: {},
+  };
+}
+
+/** Every byte of the body is made canonical once: the payload's text is put together from the parts' texts. */
+function bodyTexts(body: JsonObject, data: JsonObject, additional: ReadonlyMap<string, JsonValue>): BodyTexts {
+  const decision = decisionTexts(data);
+  const members = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    if (!additional.has(name)) members.set(name, name === 'data' ? decision.data : canonicalize(value));
+  }
+  if (additional.size > 0) members.set('additional', canonicalize(Object.fromEntries(additional)));
+  return { members, decision };
+}
+
+/**
+ * The named databases, each with a non-empty id; undefined where none is. `data.referenceDatabase` is the caller's own
+ * material, so what is not of the documented form names nothing.
+ */
+function referenceDatabases(given: unknown): Claims['referenceDatabase'] {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const named = list.slice(0, MAX_LIFTED).flatMap((item) => {
+    if (typeof item === 'string') return isLiftable(item) ? [{ id: item }] : [];
+    if (typeof item !== 'object' || item === null || !('id' in item)) return [];
+    const { id } = item;
+    if (typeof id !== 'string' || !isLiftable(id)) return [];
+    return [
+      { id, ...optional('version', textMember(item, 'version')), ...optional('sha256', textMember(item, 'sha256')) },
+    ];
+  });
+  return named.length === 0 ? undefined : named;
+}
+
+function textMember(item: object, name: 'version' | 'sha256'): string | undefined {
+  const value: unknown = Object.entries(item).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' && isLiftable(value) ? value : undefined;
+}
+
+function isLiftable(text: string): boolean {
+  // A code point has at most two UTF-16 units: a text that is far too long is not walked through.
+  return text !== '' && text.length <= 2 * MAX_LIFTED_CHARACTERS && [...text].length <= MAX_LIFTED_CHARACTERS;
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
+  if (value === undefined) return {};
+  const member: { [K in Name]?: Value } = {};
+  member[name] = value;
+  return member;
+}

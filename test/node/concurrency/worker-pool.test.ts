@@ -1,0 +1,65 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BusyError } from '../../../node/concurrency/semaphore.ts';
+import { WorkerError, WorkerPool, type WorkerPoolOptions } from '../../../node/concurrency/worker-pool.ts';
+
+const LONG_MS = 60_000;
+
+function poolOf(options: Partial<WorkerPoolOptions> = {}): WorkerPool<string, string> {
+  const script = new URL('../told-worker.ts', import.meta.url);
+  return new WorkerPool({ script, threads: 1, heapMiB: 64, orderMs: LONG_MS, ...options });
+}
+
+async function failureOf(answer: Promise<string>): Promise<unknown> {
+  return answer.then(
+    () => assert.unreachable('it was done'),
+    (error: unknown) => error,
+  );
+}
+
+const codeOf = async (answer: Promise<string>) => {
+  const error = await failureOf(answer);
+  return error instanceof WorkerError ? error.code : String(error);
+};
+
+test('one thread serves orders one after another; a pool of ending threads starts one for each', async () => {
+  await using kept = poolOf();
+  const [first, second] = await Promise.all([kept.run('a'), kept.run('a')]);
+  assert.is(first, second);
+  await using ending = poolOf({ endsWithOrder: true });
+  assert.is.not(await ending.run('a'), await ending.run('a'));
+});
+
+test('an order that ends its thread fails alone, and says why', async () => {
+  await using pool = poolOf();
+  const codes = Promise.all(['throw', 'end', 'fill'].map((order) => codeOf(pool.run(order))));
+  const after = pool.run('a');
+  assert.equal(await codes, ['Error: thrown in the thread', 'ended', 'too-large']);
+  assert.match(await after, /^a by/);
+});
+
+test('an order that takes too long is given up', async () => {
+  await using pool = poolOf({ orderMs: 50 });
+  assert.is(await codeOf(pool.run('hang')), 'too-late');
+});
+
+test('who comes when too many wait is refused at once, and who goes away makes room', async () => {
+  await using pool = poolOf({ waiting: 1 });
+  const leaving = new AbortController();
+  const hanging = failureOf(pool.run('hang', leaving.signal));
+  const next = pool.run('a');
+  assert.instance(await failureOf(pool.run('b')), BusyError);
+  leaving.abort(new Error('gone'));
+  assert.match(String(await hanging), 'gone');
+  assert.match(await next, /^a by/);
+});
+
+test('disposed, it fails those under work and those who wait, and takes nothing more', async () => {
+  const pool = poolOf();
+  const codes = Promise.all([codeOf(pool.run('hang')), codeOf(pool.run('a'))]);
+  await pool[Symbol.asyncDispose]();
+  assert.equal(await codes, ['stopping', 'stopping']);
+  assert.is(await codeOf(pool.run('a')), 'stopping');
+});
+
+test.run();

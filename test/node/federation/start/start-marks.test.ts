@@ -1,0 +1,44 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { StartMarks } from '../../../../node/federation/start/start-marks.ts';
+import { StoreError } from '../../../../node/store/store.ts';
+import { MemoryRows } from '../../../fixtures/memory-rows.ts';
+
+async function run(store: MemoryRows, how: 'signs' | 'waits'): Promise<{ hasSigned: boolean; wasStopped: boolean }> {
+  await using marks = await StartMarks.open(store);
+  const { hasSigned, wasStopped } = marks;
+  if (how === 'signs') await marks.noteSigning();
+  return { hasSigned, wasStopped };
+}
+
+test('a store says that it signed, and that it was stopped in order', async () => {
+  const store = new MemoryRows();
+  assert.equal(await run(store, 'signs'), { hasSigned: false, wasStopped: false });
+  assert.equal(await run(store, 'signs'), { hasSigned: true, wasStopped: true });
+});
+
+test('a run that ended before it knew enough to sign says nothing of an ordered end, unless the one before did', async () => {
+  const store = new MemoryRows();
+  assert.equal(await run(store, 'waits'), { hasSigned: false, wasStopped: false });
+  assert.equal(await run(store, 'signs'), { hasSigned: false, wasStopped: false });
+  assert.equal(await run(store, 'waits'), { hasSigned: true, wasStopped: true });
+  assert.equal(await run(store, 'signs'), { hasSigned: true, wasStopped: true });
+});
+
+test('the mark of an ordered end is gone while the node runs, so that neither a killed one nor a copy has it', async () => {
+  const store = new MemoryRows();
+  await run(store, 'signs');
+  await using marks = await StartMarks.open(store);
+  await marks.noteSigning();
+  assert.equal(await run(store.copy(), 'waits'), { hasSigned: true, wasStopped: false });
+});
+
+test('a store that takes no writes any more is closed all the same', async () => {
+  const store = new MemoryRows();
+  const marks = await StartMarks.open(store);
+  await marks.noteSigning();
+  store.write = () => Promise.reject(new StoreError('write-failed', 'the disk is gone'));
+  await marks[Symbol.asyncDispose]();
+});
+
+test.run();
