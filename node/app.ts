@@ -1,27 +1,26 @@
 import type { RequestListener } from 'node:http';
-import { apiRoutes } from './routes.ts';
 import { dailyHeadDraft } from './accounts/audit-log/daily-head-draft.ts';
 import { DailyHeads } from './accounts/audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
-import { createApp } from './http/app.ts';
+import { endReread } from './federation/reread.ts';
+import { createApp, UncountedAnswers } from './http/app.ts';
 import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
+import { listenForMetrics } from './http/metrics-listener.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { RequestScheduler } from './http/request-scheduler.ts';
 import { listen, type Listener } from './http/server.ts';
-import { UncountedAnswers } from './http/uncounted-answers.ts';
-import { endReread } from './federation/reread.ts';
+import { startingGate, startingOperatorGate, startingPaidGate } from './http/starting-gate.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
-import { listenForMetrics } from './http/metrics-listener.ts';
-import { listenForOperator } from './operator/operator-listener.ts';
-import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { operatorRoutes } from './operator-routes.ts';
+import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
+import { listenForOperator } from './operator/operator-listener.ts';
 import { ROSTERS_PATH } from './operator/roster-routes.ts';
 import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
-import { sealLast } from './wiring/sealed-batches.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
-import { startingGate, startingOperatorGate, startingPaidGate } from './http/starting-gate.ts';
+import { apiRoutes } from './routes.ts';
+import { sealLast } from './wiring/sealed-batches.ts';
 
 /**
  * What an operator may ask while the node may not sign: what became of a restored copy, to name the next roster, and to

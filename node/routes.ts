@@ -1,17 +1,30 @@
 import type { Context } from 'koa';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
+import { BATCH_SERVICES } from '../protocol/payments/prices.ts';
 import { timestampOf } from '../protocol/time.ts';
+import { KeyRefusals } from './accounts/elsewhere/key-refusals.ts';
+import { VERSION } from './config/version.ts';
 import type { NodeContext } from './context.ts';
+import { AgentHistory } from './governance/agents/agent-history.ts';
 import { callerAddress } from './http/authentication.ts';
+import { agentRecordRoute } from './http/paid/agent-record.ts';
+import { attestedInferenceRoute } from './http/paid/attested-inference.ts';
+import { screeningRoute } from './http/paid/attested-screening.ts';
+import type { VerifyUrl } from './http/paid/attested-summary.ts';
+import { batchRoute } from './http/paid/batches.ts';
+import { counterpartyRoute } from './http/paid/check-counterparty.ts';
+import { factRoutes } from './http/paid/facts.ts';
+import { regwatchFeedRoute } from './http/paid/regwatch-feed.ts';
+import { paidTieredAttestRoute } from './http/paid/tiered-attest.ts';
+import { verifyAuditRoute } from './http/paid/verify-audit.ts';
+import { walletRecordRoute } from './http/paid/wallet-record.ts';
 import type { Recorder } from './http/recording/recorder.ts';
 import type { Route } from './http/route.ts';
-import { KeyRefusals } from './accounts/elsewhere/key-refusals.ts';
 import { accountRoutes } from './http/routes/account.ts';
 import { agentRoutes } from './http/routes/agents.ts';
-import { attestRoute } from './http/routes/attest.ts';
+import { attestRoute, tieredAttestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
-import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
-import { proofRoute } from './http/routes/proofs.ts';
+import { bundleRoute, proofRoute, verifyBundleRoute } from './http/routes/bundles.ts';
 import type { DecisionServices } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
@@ -21,22 +34,19 @@ import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
-import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { logRoutes } from './http/routes/log.ts';
+import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
 import { publicRecordRoutes } from './http/routes/public-record.ts';
 import { signUpRoute } from './http/routes/sign-up.ts';
 import { statusRoute } from './http/routes/status.ts';
-import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
 import { tieredAttestBatchRoute } from './http/routes/tiered-attest-batch.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import { logHealth } from './log/log-view.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
-import { paidRoutes } from './paid-routes.ts';
 import { readRecordsFrom } from './records/record-reader.ts';
-import { VERSION } from './config/version.ts';
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
@@ -137,4 +147,31 @@ function recorderOf(
       return statusOf(record.id);
     },
   };
+}
+
+/** The endpoints that are paid for by the call, and what is free beside them. */
+function paidRoutes(context: NodeContext): readonly Route[] {
+  const verifyUrl = (id: RecordId): string => `${context.baseUrl()}/v1/verify/${id}`;
+  const services = { ...context, verifyUrl };
+  return [
+    ...paidRecordRoutes(context, verifyUrl),
+    ...factRoutes(services),
+    verifyAuditRoute(services),
+    attestedInferenceRoute(services),
+    screeningRoute(services),
+    counterpartyRoute({ ...services, chain: context.paymentService?.chain ?? null }),
+    regwatchFeedRoute(services),
+  ];
+}
+
+/** The paid endpoints that record decisions, and that sum up what is on record. */
+function paidRecordRoutes(context: NodeContext, verifyUrl: VerifyUrl): readonly Route[] {
+  const { agents, agentSigning, baseUrl, settlements, store, config, now } = context;
+  const history = new AgentHistory(store, config.id);
+  return [
+    paidTieredAttestRoute({ verifyUrl, agents, agentSigning }),
+    ...BATCH_SERVICES.map((service) => batchRoute({ verifyUrl }, service)),
+    agentRecordRoute({ verifyUrl, agents, history, baseUrl, now }),
+    walletRecordRoute({ verifyUrl, settlements, now }),
+  ];
 }

@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
+import { backoffDelay } from '../concurrency/backoff.ts';
 import type { Store } from '../store/store.ts';
+import { AnchorSubmission, type Freezing, subjectOf, type SubmissionPort } from './anchor-submission.ts';
 import type { LedgerClient } from './ledger/ledger-client.ts';
 import type { MirrorClient } from './ledger/mirror-client.ts';
-import { backoffDelay } from '../concurrency/backoff.ts';
-import type { Admission, SpendGuard } from './ledger/spend-guard.ts';
-import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
-import { AnchorSubmission, type Freezing, subjectOf, type SubmissionPort } from './anchor-submission.ts';
-import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
+import type { Admission, SpendGuard, SpendState } from './ledger/spend-guard.ts';
 import type { Naming } from './naming.ts';
+import { leastNamedFirst, type NamedForOther } from './others-limits.ts';
 import {
   type BatchRow,
   freeze,
@@ -25,7 +25,6 @@ import {
   type RescueRow,
   rowOperation,
 } from './outbox.ts';
-import { leastNamedFirst, type NamedForOther } from './others-limits.ts';
 
 export interface AnchorerOptions {
   readonly node: NodeId;
@@ -344,4 +343,33 @@ interface RunningSubmission {
 
 function rescueKey({ rescued, number }: RescueRow): string {
   return `${rescued}/${number}`;
+}
+
+/** How the ledger's consensus nodes answer, as far as anchoring has tried since the start. */
+interface LedgerContact {
+  /** Null until the first answer or failure. */
+  readonly reachable: boolean | null;
+  /** Epoch milliseconds of the last time that a node took a transaction or refused it. */
+  readonly lastAnswerAt: number | null;
+  /** Status code of the last permanent refusal, until a transaction is taken; null otherwise. */
+  readonly refusal: string | null;
+}
+
+/** What a health page, a metric or the operator wants to know of anchoring. */
+export interface AnchoringState {
+  readonly ledger: LedgerContact;
+  readonly spend: SpendState;
+  /** Batches that are being carried to the ledger now. */
+  readonly inFlight: number;
+  /** Unconfirmed batches, counted as a range of batch numbers: at most so many. */
+  readonly backlog: number;
+  /** Seconds since the oldest unconfirmed batch was sealed; 0 where all are confirmed. */
+  readonly lagSeconds: number;
+  /** The spend guard holds batches back. */
+  readonly delayed: boolean;
+}
+
+/** Where one sealed batch stands. `delayed` is true while the spend guard holds it back. */
+export interface BatchStatus extends Pick<BatchRow, 'batch' | 'status' | 'attempts' | 'history'> {
+  readonly delayed: boolean;
 }

@@ -2,20 +2,19 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
-import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
+import { type NamedStatement, nameEnvelope, nameStatement } from '../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import { Anchorer, type AnchoringState, type BatchStatus } from './anchorer.ts';
 import type { AnchoringConfig } from './ledger/config.ts';
 import { HederaClient } from './ledger/hedera-client.ts';
 import type { LedgerClient } from './ledger/ledger-client.ts';
 import { MirrorClient } from './ledger/mirror-client.ts';
 import { SpendGuard } from './ledger/spend-guard.ts';
-import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { Anchorer } from './anchorer.ts';
 import type { Naming } from './naming.ts';
 import { mayNameForOther, type NamedForOther, namedForOther, OTHERS_SPEND } from './others-limits.ts';
 import {
@@ -24,10 +23,10 @@ import {
   readOutbox,
   rescueEntry,
   rescueOutboxTable,
-  type StatementRow,
   statementOutboxClosedTable,
   statementOutboxEntry,
   statementOutboxTable,
+  type StatementRow,
 } from './outbox.ts';
 
 export interface AnchoringOptions {

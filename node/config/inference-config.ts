@@ -1,6 +1,6 @@
 import type { InferenceConfig } from '../services/inference/config.ts';
 import type { Environment, Variable } from './environment.ts';
-import { outgoingHeaders } from './outgoing-headers.ts';
+import { outgoingHeaders } from './payments-config.ts';
 import { ConfigError, positive, protectedUrl, required } from './read-variable.ts';
 
 const REMOTE_VARIABLES = [

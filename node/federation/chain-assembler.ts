@@ -1,23 +1,23 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
+import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { groupTable, recordIndex } from '../records/record-tables.ts';
-import { batchOperations, type StoredBatch } from '../records/batch-tables.ts';
 import { OpenBatch, recoverOpenBatch } from '../intake/sealing/open-batch.ts';
-import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, requireDecidable } from '../log/decidable.ts';
-import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import { openGroup } from './open-group.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import { openStatement } from '../log/members/statement-check.ts';
+import { batchOperations, type StoredBatch } from '../records/batch-tables.ts';
+import { groupTable, recordIndex } from '../records/record-tables.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { openEnvelope } from './equivocations.ts';
 import { type CheckedGroup, checkGroup, type ReadRecord, readRecords } from './page-check.ts';
 import type { PageItem } from './page-forms.ts';
-import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import { dropRecords } from './rewind.ts';
 import { isSameGroup } from './signed-anew.ts';
 
@@ -349,4 +349,20 @@ async function heldGroups({ node, store }: AssemblerOptions, from: number): Prom
     size = group.first + group.size - from;
   }
   return { open: await recoverOpenBatch(store, node, from, size), keyId };
+}
+
+/**
+ * Reads a group that a peer serves under an envelope: it is by the envelope's own key, so that no receipt falls or stands
+ * apart from its batch. Throws `PeerStatementError`.
+ */
+export function openGroup(
+  keys: Pick<FederationKeys, 'rosters' | 'directory'>,
+  signed: SignedStatement,
+  envelope: Pick<Envelope, 'keyId'>,
+): Group {
+  const group = openStatement(keys, groupStatement, signed, ({ node, keyId, first }) => ({ node, keyId, first }));
+  if (group.keyId !== envelope.keyId) {
+    throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is by another key than its batch`);
+  }
+  return group;
 }

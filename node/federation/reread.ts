@@ -1,23 +1,22 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
+import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import { outboxClosedTable, requeue, rowOperation } from '../anchoring/outbox.ts';
+import { checkpointTable, falseCheckpointTable, replacedCheckpointTable } from '../log/checkpoint-store.ts';
+import { decidedBatchTable, decisionStateTable, logEntryTable, logTileTable } from '../log/log-tables.ts';
 import type { OwnKeys } from '../log/members/own-keys.ts';
+import { rivalNameTable } from '../log/rival-name.ts';
 import { ownNameTable } from '../log/start-tables.ts';
+import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable } from '../records/chain-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows, Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable } from '../records/chain-tables.ts';
-import { checkpointTable, replacedCheckpointTable } from '../log/checkpoint-store.ts';
-import { falseCheckpointTable } from '../log/false-checkpoints.ts';
 import type { LogFollower } from './log-follower.ts';
-import { rivalNameTable } from '../log/rival-name.ts';
-import { decidedBatchTable, decisionStateTable, logEntryTable, logTileTable } from '../log/log-tables.ts';
 
 const RereadShape = Closed({
   /** The key by which this node signed what it believed. */

@@ -1,8 +1,8 @@
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
+import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
 import type { Check } from './check.ts';
@@ -10,7 +10,6 @@ import { DERIVED_TABLES, type DerivedRecord, DerivedWalk } from './derived-walk.
 import { type CheckedGroup, type CheckedRecord, LEAF_BYTES } from './group-check.ts';
 import type { GroupChecks } from './group-checks.ts';
 import { GroupReader, type ReadRange } from './group-reader.ts';
-import { inOrder } from './in-order.ts';
 import { IndexWalk } from './index-walk.ts';
 import { checkPayloadKeys, PAYLOAD_TABLES } from './payload-walk.ts';
 import { ProjectionWalk } from './projection-walk.ts';
@@ -185,4 +184,34 @@ function leavesOf(packed: Uint8Array): readonly Uint8Array[] {
   return Array.from({ length: packed.length / LEAF_BYTES }, (_, i) =>
     packed.subarray(i * LEAF_BYTES, (i + 1) * LEAF_BYTES),
   );
+}
+
+/**
+ * Work on what a source brings, begun ahead of who takes it, in the source's order: at most `ahead` items are read or
+ * worked on beside the one that is taken. Throws what the source or the work throws, in its place.
+ */
+async function* inOrder<Item, Done>(
+  source: AsyncGenerator<Item>,
+  work: (item: Item) => Promise<Done>,
+  ahead: number,
+): AsyncGenerator<Done> {
+  const begun: Promise<IteratorResult<Done, undefined>>[] = [];
+  const begin = (): void => {
+    const next = source.next().then(async (read): Promise<IteratorResult<Done, undefined>> => {
+      return read.done === true ? { done: true, value: undefined } : { done: false, value: await work(read.value) };
+    });
+    // It is told of when its turn comes; until then nobody awaits it.
+    next.catch(() => {});
+    begun.push(next);
+  };
+  try {
+    for (let i = 0; i <= ahead; i++) begin();
+    for (let next = await begun.shift(); next?.done === false; next = await begun.shift()) {
+      begin();
+      yield next.value;
+    }
+  } finally {
+    await source.return(undefined);
+    await Promise.allSettled(begun);
+  }
 }

@@ -1,8 +1,14 @@
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
-import { checkpointTable, KEYS_OF_A_MEMBER, replacedCheckpointTable } from '../log/checkpoint-store.ts';
-import { FALSE_KEYS_OF_A_MEMBER, FALSE_OF_A_KEY, falseCheckpointTable } from '../log/false-checkpoints.ts';
+import {
+  checkpointTable,
+  FALSE_KEYS_OF_A_MEMBER,
+  FALSE_OF_A_KEY,
+  falseCheckpointTable,
+  KEYS_OF_A_MEMBER,
+  replacedCheckpointTable,
+} from '../log/checkpoint-store.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import type { LogWalk } from './log-walk.ts';

@@ -3,7 +3,12 @@ import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { decodeBase64url } from '../../protocol/bytes.ts';
 import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
-import { certificateParts, certificateTable, revocationParts, revocationTable } from '../log/members/federation-keys.ts';
+import {
+  certificateParts,
+  certificateTable,
+  revocationParts,
+  revocationTable,
+} from '../log/members/federation-keys.ts';
 import {
   GIVEN_ROSTERS_ROW,
   givenRostersTable,

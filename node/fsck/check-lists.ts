@@ -6,7 +6,13 @@ import { editionDirectory } from '../screening/lists/edition-staging.ts';
 import { survey } from '../screening/lists/edition-survey.ts';
 import { ListError } from '../screening/lists/list-error.ts';
 import { isListId, LIST_IDS, type ListId } from '../screening/lists/list-id.ts';
-import { attestedEdition, hashPart, listEditionTable, listImportTable, listSourceTable } from '../screening/lists/list-tables.ts';
+import {
+  attestedEdition,
+  hashPart,
+  listEditionTable,
+  listImportTable,
+  listSourceTable,
+} from '../screening/lists/list-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';
 import { readRows } from './rows.ts';

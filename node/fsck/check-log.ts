@@ -1,22 +1,21 @@
 import { hashText } from '../../protocol/hash.ts';
-import { type Decision, decisionText } from '../../protocol/log/decision.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { checkpointTable, replacedCheckpointTable } from '../log/checkpoint-store.ts';
-import { falseCheckpointTable } from '../log/false-checkpoints.ts';
+import { checkpointTable, falseCheckpointTable, replacedCheckpointTable } from '../log/checkpoint-store.ts';
 import {
-  DECISION_STATE_ROW,
   decidedBatchTable,
+  DECISION_STATE_ROW,
   decisionStateTable,
   logEntryTable,
   logTileTable,
   rosterTextTable,
 } from '../log/log-tables.ts';
-import type { Check, TableCheck } from './check.ts';
 import { checkCheckpoints, checkpointSizes } from './check-checkpoints.ts';
+import type { Check, TableCheck } from './check.ts';
 import { IndexWalk } from './index-walk.ts';
 import { LogReplay } from './log-replay.ts';
 import { LogWalk } from './log-walk.ts';

@@ -1,25 +1,90 @@
-import { stat } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { encodeBase64url } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { AgentKeyCipher } from '../governance/agents/agent-key-cipher.ts';
-import { migrateStore } from './migration/migrate-store.ts';
-import { PaymentCipher } from '../payments/payment-cipher.ts';
+import { KEY_FILE_PURPOSES, KeyFileError, type KeyFilePurpose, readKeyFile } from '../keys/key-file.ts';
+import { nativeSigner } from '../keys/native-suite.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
+import { PaymentCipher } from '../payments/payment-cipher.ts';
 import { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { ownerOfKeys } from '../records/payload/payload-keys.ts';
-import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
-import { type Store, StoreError } from '../store/store.ts';
+import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
+import { Store, StoreError } from '../store/store.ts';
 import { checkChains } from './check-chains.ts';
-import { checkEditions } from './check-lists.ts';
-import { checkKeyFiles, ownerOf } from './key-files.ts';
 import { checkKeys } from './check-keys.ts';
+import { checkEditions } from './check-lists.ts';
+import type { ProvenKeys } from './check.ts';
 import { GroupChecks } from './group-checks.ts';
+import { migrateStore } from './migration/migrate-store.ts';
 import { ProvenRanges, type Remembering, storeIdentity } from './proven-ranges.ts';
 import { Report, type ReportListener } from './report.ts';
 import { reasonOf } from './rows.ts';
-import { StoreView } from './store-view.ts';
 import { findUnknownTables, TABLE_CHECKS } from './tables.ts';
+
+/** Folder beside the store in which a check works. */
+const WORK_PREFIX = 'fsck-';
+const LOCK = 'LOCK';
+/** Rows are read once, in order or by keys that ascend with them: more would only stand in memory. In bytes. */
+const BUFFER_BYTES = 16 << 20;
+/** Text for people: LevelDB would start it anew in the view. */
+const NOT_LINKED = new Set([LOCK, 'LOG', 'LOG.old']);
+
+/**
+ * A store held still while it is checked, and never written: its lock file, linked into another database, keeps nodes
+ * out for as long as this lives; its data files, linked into a third, can be opened, which folds their log into a table
+ * there. LevelDB replaces files and never writes into one it finds, so the originals keep every byte.
+ */
+export class StoreView implements AsyncDisposable {
+  readonly #work: string;
+  readonly #directory: string;
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(work: string, directory: string, resources: AsyncDisposableStack) {
+    this.#work = work;
+    this.#directory = directory;
+    this.#resources = resources;
+  }
+
+  /** Throws `StoreError` `locked` while another process has the store open, and the file system's error. */
+  static async open(home: string, directory: string): Promise<StoreView> {
+    await using opening = new AsyncDisposableStack();
+    const work = await mkdtemp(join(home, WORK_PREFIX));
+    opening.defer(() => rm(work, { recursive: true, force: true }));
+    const names = await readdir(directory);
+    if (names.includes(LOCK)) {
+      const holder = join(work, 'lock');
+      await mkdir(holder);
+      await link(join(directory, LOCK), join(holder, LOCK));
+      opening.use(await Store.open(holder));
+      await removeAbandoned(home, work);
+    }
+    return new StoreView(work, directory, opening.move());
+  }
+
+  /** Opens the rows. Only sensible once the files are known to be whole: LevelDB passes over damage in silence. */
+  async rows(): Promise<Store> {
+    const view = join(this.#work, 'rows');
+    await mkdir(view);
+    for (const name of await readdir(this.#directory)) {
+      if (!NOT_LINKED.has(name)) await link(join(this.#directory, name), join(view, name));
+    }
+    return this.#resources.use(await Store.open(view, { createIfMissing: false, bufferBytes: BUFFER_BYTES }));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
+}
+
+/** What a killed check left behind. Only whoever holds the store's lock may tidy. */
+async function removeAbandoned(home: string, own: string): Promise<void> {
+  for (const name of await readdir(home)) {
+    const path = join(home, name);
+    if (name.startsWith(WORK_PREFIX) && path !== own) await rm(path, { recursive: true, force: true });
+  }
+}
 
 export type FsckErrorCode = 'no-store' | 'locked' | 'unreadable' | 'format';
 
@@ -147,5 +212,61 @@ async function isDirectory(path: string): Promise<boolean> {
     return (await stat(path)).isDirectory();
   } catch {
     return false;
+  }
+}
+
+interface KeyFiles {
+  /** Public identity key in its written form; null where it cannot be read. */
+  readonly identityKey: string | null;
+  readonly payloadKey: Uint8Array | null;
+}
+
+/**
+ * Reads every key file of a home. A home without any (a store restored alone) is told and is no problem, and so are
+ * encrypted ones to a checker that has no passphrase.
+ */
+async function checkKeyFiles(home: string, report: Report, passphrase: Passphrase | null = null): Promise<KeyFiles> {
+  const directory = join(home, 'keys');
+  const names = await filesOf(directory);
+  if (!KEY_FILE_PURPOSES.some((purpose) => names.includes(`${purpose}.key`))) {
+    report.notChecked.push('key files: the home has none', 'payloads: there is no payload key to open them with');
+    return { identityKey: null, payloadKey: null };
+  }
+  const secrets = new Map<KeyFilePurpose, Uint8Array>();
+  for (const purpose of KEY_FILE_PURPOSES) {
+    try {
+      secrets.set(purpose, await readKeyFile(directory, purpose, passphrase));
+      report.count('keyFiles');
+    } catch (error) {
+      const isLocked = error instanceof KeyFileError && error.fault === 'locked';
+      if (isLocked && passphrase === null) report.notChecked.push(`${purpose}.key: it is encrypted`);
+      else report.problem('keys', `${purpose}.key`, reasonOf(error));
+    }
+  }
+  const identity = secrets.get('identity');
+  const payloadKey = secrets.get('payload') ?? null;
+  if (payloadKey === null) report.notChecked.push('payloads: there is no payload key to open them with');
+  return {
+    identityKey: identity === undefined ? null : encodeBase64url(nativeSigner(identity).publicKey),
+    payloadKey,
+  };
+}
+
+/** The member whose identity key the home holds. Reports an identity that no roster names. */
+function ownerOf({ identityKey }: KeyFiles, keys: ProvenKeys | null, report: Report): NodeId | null {
+  if (identityKey === null || keys === null) return null;
+  for (const roster of keys.rosters.rosters.toReversed()) {
+    const member = roster.members.find((candidate) => candidate.identityKey === identityKey);
+    if (member !== undefined) return member.node;
+  }
+  report.problem('keys', 'identity.key', 'is not the identity key of any member in the rosters of the store');
+  return null;
+}
+
+async function filesOf(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch {
+    return [];
   }
 }

@@ -1,7 +1,14 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { COUNTED_USAGE, hasUsage, isUsageKey, type UtcDay, usageEndTable, usageTable } from '../accounts/limits/usage-table.ts';
+import {
+  COUNTED_USAGE,
+  hasUsage,
+  isUsageKey,
+  type UtcDay,
+  usageEndTable,
+  usageTable,
+} from '../accounts/limits/usage-table.ts';
 import { addToTally, type TalliedDay } from '../accounts/limits/usage-tally.ts';
 import { numberCodec } from '../store/table.ts';
 import { type CountStanding, CountEndWalk } from './count-end-walk.ts';

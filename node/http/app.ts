@@ -1,22 +1,185 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Logger } from 'pino';
-import { Readable } from 'node:stream';
+import {
+  PAYMENT_REQUIRED_HEADER,
+  PAYMENT_RESPONSE_HEADER,
+  PAYMENT_SIGNATURE_HEADER,
+} from '../../protocol/payments/header.ts';
+import type { Addresses } from '../accounts/limits/client-address.ts';
+import type { Holder, HolderKind } from '../accounts/limits/holder.ts';
 import type { Refusal } from '../accounts/limits/refusals.ts';
 import { weightOf } from '../accounts/limits/route-weights.ts';
+import type { UncountedLimits } from '../accounts/limits/uncounted-limits.ts';
 import { askedWork, askerOf, noteClass } from './asked-work.ts';
+import { callerAddress } from './authentication.ts';
 import { discard } from './body-bytes.ts';
-import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
-import { Compressor } from './compression.ts';
-import { isPublic, sendPlain, sendPublic } from './delivery.ts';
+import { Compressor, type Encoding, ENCODINGS, MIN_COMPRESSED_BYTES } from './compression.ts';
 import { problemOf } from './domain-problems.ts';
-import type { Gate } from './gate.ts';
+import { bodyHash, entityTag, heldTag } from './entity-tag.ts';
+import { type Gate, strangerAt } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
-import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
+import { Problem, PROBLEM_CONTENT_TYPE, problemBody, toProblem } from './problem.ts';
 import type { Answer, Call, OperatorRoute, Route } from './route.ts';
-import type { UncountedAnswers } from './uncounted-answers.ts';
 import { WorkBounds } from './work-bounds.ts';
+
+/** What compresses well: JSON and text. Hashes and signatures in bytes do not. */
+const COMPRESSED_TYPE = /^(?:application\/(?:[a-z0-9.+-]+\+)?json$|text\/)/;
+const NOT_STORED = /\bno-store\b/;
+/** Longest list of encodings that is read; no client sends as much. In characters. */
+const MAX_ACCEPTED = 256;
+
+/**
+ * Whether anyone may read what a route answers. Only that is compressed: beside what a stranger chose, the length of a
+ * compressed answer would tell of what else is in it (BREACH), and answers to keys and payments hold what is others' or
+ * secret; the operator's hold API keys.
+ */
+export function isPublic(route: Route | OperatorRoute): boolean {
+  return route.access === 'free' && 'documentation' in route;
+}
+
+/** Sends an answer as the route gave it. */
+function sendPlain(context: Context, { status = 200, headers = {}, body }: Answer): void {
+  context.status = status;
+  for (const [name, value] of Object.entries(headers)) context.set(name, value);
+  context.body = body instanceof Uint8Array ? bufferOf(body) : body;
+}
+
+/**
+ * Sends an answer that anyone may read: with a strong `ETag` where caches may keep it, 304 to who holds it, and compressed
+ * for who takes that. A HEAD is answered with the headers of a GET.
+ */
+async function sendPublic(context: Context, answer: Answer, compressor: Compressor): Promise<void> {
+  const { status = 200, headers = {}, body } = answer;
+  if (status !== 200 || body instanceof Readable) return sendPlain(context, answer);
+  context.status = status;
+  for (const [name, value] of Object.entries(headers)) context.set(name, value);
+  if (context.response.type === '') context.type = typeOf(body);
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const hash = isKept(context) ? (answer.bodyHash ?? bodyHash(bytes)) : null;
+  const isCompressible = bytes.byteLength > MIN_COMPRESSED_BYTES && COMPRESSED_TYPE.test(context.response.type);
+  if (isCompressible) context.vary('Accept-Encoding');
+  if (hash !== null) {
+    const held = heldTag(context.get('If-None-Match'), hash, isCompressible ? ENCODINGS : []);
+    if (held !== null) {
+      context.set('ETag', held);
+      context.status = 304;
+      return;
+    }
+  }
+  const encoding = isCompressible ? acceptedEncoding(context) : null;
+  const compressed = encoding === null ? null : await compressor.compress(bytes, encoding, hash);
+  if (encoding !== null && compressed !== null) context.set('Content-Encoding', encoding);
+  if (hash !== null) context.set('ETag', entityTag(hash, compressed === null ? null : encoding));
+  context.body = bufferOf(compressed ?? bytes);
+}
+
+function typeOf(body: Answer['body']): string {
+  if (body instanceof Uint8Array) return 'bin';
+  return typeof body === 'string' ? 'text' : 'json';
+}
+
+/** Whether a cache may keep the answer: its route says so, and for how long. */
+function isKept({ method, response }: Context): boolean {
+  const control = response.headers['cache-control'];
+  return (method === 'GET' || method === 'HEAD') && typeof control === 'string' && !NOT_STORED.test(control);
+}
+
+function acceptedEncoding(context: Context): Encoding | null {
+  const header = context.get('Accept-Encoding');
+  if (header === '' || header.length > MAX_ACCEPTED) return null;
+  const accepted = context.acceptsEncodings(...ENCODINGS, 'identity');
+  return ENCODINGS.find((encoding) => encoding === accepted) ?? null;
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+interface UncountedAnswersOptions {
+  readonly uncounted: Pick<UncountedLimits, 'take'>;
+  /** The operator's proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: Addresses;
+  /** Told of whoever is made to wait. Must not throw. */
+  readonly onPaced: (holder: Holder) => void;
+}
+
+/** Who answers for a call wherever it comes from. */
+const KNOWN_HOLDERS: ReadonlySet<HolderKind> = new Set(['account', 'wallet']);
+
+/**
+ * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not exist,
+ * the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once would keep
+ * the event loop from everybody else: past so many a second of an address, an account or a wallet each waits for its turn.
+ */
+export class UncountedAnswers {
+  readonly #options: UncountedAnswersOptions;
+
+  constructor(options: UncountedAnswersOptions) {
+    this.#options = options;
+  }
+
+  /** To be awaited before an answer is sent: resolves when it may be, at once for what a limit has counted. `refused`: whom. */
+  async pace(context: Context, refused: Holder = askerOf(context.req)): Promise<void> {
+    if (askedWork(context.req).isCounted) return;
+    const { trustedProxies, onPaced } = this.#options;
+    const stranger = strangerAt(callerAddress(context.req, trustedProxies));
+    const ofAddress = this.#wait(stranger);
+    const ofHolder = KNOWN_HOLDERS.has(refused.kind) ? this.#wait(refused) : 0;
+    const wait = Math.max(ofAddress, ofHolder);
+    if (wait === 0) return;
+    onPaced(ofHolder > ofAddress ? refused : stranger);
+    await pause(wait, context);
+  }
+
+  #wait({ kind, id }: Holder): number {
+    return this.#options.uncounted.take(`${kind}/${id}`);
+  }
+}
+
+/** Ends early where the caller has gone. */
+async function pause(milliseconds: number, { res }: Context): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  res.once('close', resolve);
+  await promise;
+  clearTimeout(timer);
+  res.off('close', resolve);
+}
+
+/** What a page of another origin may read of an answer beside its body. */
+const EXPOSED = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'].join(', ');
+/** What it may read of the answer to a paid call, and what it may send with one. Stock clients send the last of these. */
+const PAID_EXPOSED = `${PAYMENT_REQUIRED_HEADER}, ${PAYMENT_RESPONSE_HEADER}, Payment-Replayed, ${EXPOSED}`;
+const PAID_ALLOWED = `Content-Type, X-Request-Id, ${PAYMENT_SIGNATURE_HEADER}, Access-Control-Expose-Headers`;
+const ALLOWED = 'Content-Type, X-Request-Id';
+/** How long a browser may remember what it was told of a route. In seconds. */
+const PREFLIGHT_AGE = 86_400;
+
+/** Whether pages of any origin may call a route (Fetch §3.2): what needs no key and changes nothing, and what is paid. */
+function isOpenToPages(route: Route | OperatorRoute): boolean {
+  if (route.access === 'paid') return true;
+  return 'documentation' in route && route.access === 'free' && (route.crossOrigin ?? route.method === 'GET');
+}
+
+/** Lets the page that made a request read its answer, a refusal too. No cookie or credential is ever taken from it. */
+function allowPages(context: Context, { access }: Pick<Route, 'access'>): void {
+  context.set('Access-Control-Allow-Origin', '*');
+  context.set('Access-Control-Expose-Headers', access === 'paid' ? PAID_EXPOSED : EXPOSED);
+}
+
+/** Answers the question that a browser asks before it sends JSON, or a header of its own. */
+function mountPreflight(router: Router, path: string, route: Pick<Route, 'method' | 'access'>): void {
+  router.options(path, (context) => {
+    context.set('Access-Control-Allow-Origin', '*');
+    context.set('Access-Control-Allow-Methods', route.method);
+    context.set('Access-Control-Allow-Headers', route.access === 'paid' ? PAID_ALLOWED : ALLOWED);
+    context.set('Access-Control-Max-Age', String(PREFLIGHT_AGE));
+    context.status = 204;
+  });
+}
 
 export interface AppOptions {
   readonly gate: Gate;

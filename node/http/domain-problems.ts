@@ -1,18 +1,85 @@
-import { AccountError } from '../accounts/account-error.ts';
-import { SignUpError } from '../accounts/sign-up/sign-up-error.ts';
+import { AccountError, type AccountErrorCode } from '../accounts/account-error.ts';
+import { LimitError } from '../accounts/limits/limit-error.ts';
+import { SignUpError, type SignUpErrorCode } from '../accounts/sign-up/sign-up-error.ts';
+import { BusyError } from '../concurrency/semaphore.ts';
 import { ComplianceError } from '../governance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
-import { InferenceError } from '../services/inference/inference-error.ts';
-import { LimitError } from '../accounts/limits/limit-error.ts';
 import { PaymentError } from '../payments/payment-error.ts';
 import { ListsUnavailableError } from '../screening/lists-unavailable.ts';
-import { BusyError } from '../concurrency/semaphore.ts';
+import { InferenceError, type InferenceErrorCode } from '../services/inference/inference-error.ts';
 import { StoreError } from '../store/store.ts';
-import { accountProblem, signUpProblem } from './account-problems.ts';
-import { inferenceProblem } from './inference-problems.ts';
 import { paymentProblem } from './payment-problems.ts';
-import { fieldError, Problem } from './problem.ts';
+import { fieldError, Problem, type ProblemCode } from './problem.ts';
 import { busy } from './work-bounds.ts';
+
+const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
+  'account-malformed': 'invalid-field',
+  'account-exists': 'account-exists',
+  'account-not-found': 'account-not-found',
+  'not-home': 'home-only',
+  'nodes-invalid': 'invalid-field',
+  'key-weak': 'invalid-field',
+  'key-exists': 'key-exists',
+  'key-not-found': 'key-not-found',
+  'terms-invalid': 'invalid-field',
+  'terms-missing': 'missing-field',
+  'beyond-maker': 'scope-forbidden',
+  'maker-ended': 'api-key-revoked',
+  'key-ended': 'key-ended',
+  'last-admin': 'last-admin-key',
+  'too-many-keys': 'too-many-keys',
+  'link-invalid': 'link-invalid',
+};
+
+/** When a mail may be tried again. In seconds. */
+const MAIL_RETRY_SECONDS = 60;
+
+/** A refused change of accounts or keys, in the words of the API. */
+function accountProblem({ code, message, field }: AccountError): Problem {
+  if (field === undefined) return new Problem(CODES[code], `${message}.`);
+  return new Problem(CODES[code], `${field}: ${message}`, { errors: [fieldError([field], code, message)] });
+}
+
+/** A sign-up, or a request for lost keys, that came to nothing. */
+function signUpProblem({ code, message, cause }: SignUpError): Problem {
+  const headers = { 'Retry-After': String(MAIL_RETRY_SECONDS) };
+  const problems: Readonly<Record<SignUpErrorCode, () => Problem>> = {
+    closed: () => new Problem('sign-up-closed', 'This node takes no sign-ups.'),
+    'email-invalid': () =>
+      new Problem('invalid-field', `email ${message}`, { errors: [fieldError(['email'], 'email', message)] }),
+    'no-mail': () => new Problem('dependency-unavailable', 'This node sends no mail.'),
+    'not-sent': () =>
+      new Problem('dependency-unavailable', 'The mail could not be sent; nothing was made.', { headers, cause }),
+  };
+  return problems[code]();
+}
+
+/** When a caller may come again: to a line that is full, to an engine that failed, to a model that is not there. In seconds. */
+const BUSY_SECONDS = 2;
+const FAILED_SECONDS = 5;
+const UNAVAILABLE_SECONDS = 15;
+
+/** A prompt without a completion, in the words of the API. */
+function inferenceProblem(error: InferenceError): Problem {
+  const { message, counts } = error;
+  const unavailable = (seconds: number): Problem => new Problem('model-unavailable', message, later(seconds, error));
+  const problems: Readonly<Record<InferenceErrorCode, () => Problem>> = {
+    unavailable: () => unavailable(UNAVAILABLE_SECONDS),
+    failed: () => unavailable(FAILED_SECONDS),
+    'timed-out': () => unavailable(FAILED_SECONDS),
+    busy: () => new Problem('model-busy', message, later(BUSY_SECONDS, error)),
+    'prompt-too-long': () =>
+      new Problem('prompt-too-long', message, {
+        errors: [fieldError(['messages'], 'too-long', message)],
+        extra: { ...counts },
+      }),
+  };
+  return problems[error.code]();
+}
+
+function later(seconds: number, cause: unknown) {
+  return { headers: { 'Retry-After': String(seconds) }, cause };
+}
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
 const RETRY_AFTER_SECONDS = 1;

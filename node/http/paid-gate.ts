@@ -1,33 +1,93 @@
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
-import type { JsonObject } from '../../protocol/json/value.ts';
+import { DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import { parsePayment, type Payment, PaymentFormatError, wireAuthorization } from '../../protocol/payments/payment.ts';
 import { type Demand, requirementsOf, resourceOf } from '../../protocol/payments/terms.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
 import type { Addresses } from '../accounts/limits/client-address.ts';
+import type { Holder } from '../accounts/limits/holder.ts';
 import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
-import type { AdmittedPayment } from '../payments/payment-admission.ts';
-import type { PaymentLimits } from '../payments/payment-limits.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
 import type { Offer, PaidRequest } from '../payments/paid-request.ts';
+import type { AdmittedPayment, PaymentLimits } from '../payments/payment-admission.ts';
+import { PaymentError } from '../payments/payment-error.ts';
 import type { Payments } from '../payments/payments.ts';
 import { walletAccount } from '../payments/wallet-account.ts';
-import { PaymentError } from '../payments/payment-error.ts';
 import { askerOf, noteAsker, noteCounted } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
-import { strangerAt } from './gate.ts';
-import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from './body.ts';
+import {
+  type BodyLimits,
+  type ItemLimits,
+  MAX_BODY_BYTES,
+  MAX_BODY_VALUES,
+  parseJsonBody,
+  readJsonText,
+  RECORDS_UNDER_WORK,
+} from './body.ts';
 import { problemOf } from './domain-problems.ts';
+import { strangerAt } from './gate.ts';
+import type { SplitText } from './item-splitter.ts';
+import { parsePart, partText, readLongBody, splitItems } from './long-body.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
 import { Problem, type ProblemCode, toProblem } from './problem.ts';
 import type { Answer, Call, PaidRoute } from './route.ts';
-import { readSplitBody, type SplitBody } from './split-body.ts';
+
+/** A body with one long member. Holds a place among the large bodies until it is disposed. */
+interface SplitBody extends Disposable {
+  /** How long it is. */
+  readonly bytes: number;
+  /** SHA-256 of the bytes as they came, in hex. */
+  readonly digest: string;
+  /** Throws `Problem` `invalid-json`, `invalid-field` or `payload-too-large`, which name the item at fault. */
+  parse(): Promise<JsonObject>;
+}
+
+/** Bounds on the items, and who answers for what they take. */
+interface HeldItems extends ItemLimits {
+  readonly holder: Holder;
+}
+
+/** The items' own nesting: they stand in a member of the body. */
+const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 2;
+
+/**
+ * The body of a request that may be tens of megabytes long, read and hashed in slices; it is parsed in slices too, its
+ * items one by one, and only where it is asked for. Throws what `readJsonBody` throws before it parses.
+ */
+async function readSplitBody(request: IncomingMessage, body: BodyLimits, limits: HeldItems): Promise<SplitBody> {
+  using holding = new DisposableStack();
+  const long = holding.use(await readLongBody(request, body, limits.holder));
+  const digest = await long.digest();
+  const place = holding.move();
+  return {
+    bytes: long.bytes.length,
+    digest,
+    parse: async () => parsed(await splitItems(long.bytes, limits), limits),
+    [Symbol.dispose]: () => place.dispose(),
+  };
+}
+
+async function parsed({ skeleton, items }: SplitText, limits: ItemLimits): Promise<JsonObject> {
+  const head = parsePart(partText(skeleton, 'The body'), DEFAULT_MAX_DEPTH, MAX_BODY_VALUES, 'The body');
+  if (!isJsonObject(head)) throw new Problem('invalid-json', 'The body must be a JSON object.');
+  // Not an array, or left out: the schema of the route says so.
+  if (items.length === 0) return head;
+  const values: JsonValue[] = [];
+  await new TimeSlices().each(items, (item, index) => {
+    const name = `${limits.member}[${index}]`;
+    values.push(parsePart(partText(item, name), ITEM_DEPTH, limits.maxValues, name));
+  });
+  return { ...head, [limits.member]: values };
+}
 
 export interface PaidGateOptions {
   readonly payments: Pick<Payments, 'admit' | 'isTakenOn' | 'take' | 'isReady'>;

@@ -9,7 +9,6 @@ import type { Scope } from '../accounts/scopes.ts';
 import type { PaidRecording } from '../payments/paid-recording.ts';
 import type { PaidAnswer } from '../payments/paid-request.ts';
 import type { BodyLimits } from './body.ts';
-import type { AnswerHeaderName } from './answer-header-names.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
 /**
@@ -152,3 +151,6 @@ export interface ParameterDocumentation {
   readonly example: string;
   readonly required?: boolean;
 }
+
+/** Headers that answers of some routes carry and the document of the API describes. */
+export type AnswerHeaderName = 'Content-Disposition' | 'X-Linked-Truncated' | 'X-Proof-Window-Ends-At';

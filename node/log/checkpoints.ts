@@ -4,12 +4,11 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
+import type { CheckpointOutcome, CheckpointStore, OwnTree } from './checkpoint-store.ts';
+import type { KnownCheckpoint } from './known-checkpoint.ts';
 import type { FederationKeys } from './members/federation-keys.ts';
 import { PeerStatementError } from './members/peer-statement-error.ts';
 import { openStatement } from './members/statement-check.ts';
-import type { CheckpointStore, CheckpointOutcome, OwnTree } from './checkpoint-store.ts';
-import type { KnownCheckpoint } from './known-checkpoint.ts';
-import { nextCheckpoint } from './next-checkpoint.ts';
 
 /** Least time between two checkpoints of one member. In milliseconds. */
 const LEAST_INTERVAL_MS = 1_000;
@@ -181,4 +180,53 @@ export class Checkpoints implements AsyncDisposable {
     this.#signedAt = performance.now();
     await publish(signed);
   }
+}
+
+/** What a member's next checkpoint is made of. */
+interface CheckpointGrounds {
+  readonly self: NodeId;
+  /** Hash of the genesis roster. */
+  readonly federation: Sha256Hash;
+  readonly keyId: Sha256Hash;
+  readonly tree: OwnTree;
+  /** Of each node, the last batch up to which the member has derived everything; no node at 0. */
+  readonly vouched: ReadonlyMap<NodeId, number>;
+  /** The last that the member is known to have signed, by each of its keys. */
+  readonly before: readonly Checkpoint[];
+}
+
+/**
+ * The checkpoint that a member may sign now (TRUST §4). Null where its tree or its derivation has not reached one that it
+ * signed before, where that one says all of this, or where nothing is decided yet.
+ */
+export async function nextCheckpoint(grounds: CheckpointGrounds): Promise<Checkpoint | null> {
+  const { self, federation, keyId, tree, vouched, before } = grounds;
+  const { size } = tree;
+  if (size === 0 || !before.every((earlier) => covers(size, vouched, earlier))) return null;
+  const root = await tree.rootAt(size);
+  const next: Checkpoint = {
+    v: 1,
+    type: 'checkpoint',
+    federation,
+    node: self,
+    keyId,
+    size,
+    root,
+    vouched: Object.fromEntries(vouched),
+  };
+  const isSaid = before.some((earlier) => earlier.keyId === keyId && covers(earlier.size, vouchedOf(earlier), next));
+  return isSaid ? null : next;
+}
+
+/** Whether a tree of `size`, with these batches derived, has reached what a checkpoint says. */
+function covers(
+  size: number,
+  vouched: ReadonlyMap<string, number>,
+  { size: reached, vouched: batches }: Checkpoint,
+): boolean {
+  return size >= reached && Object.entries(batches).every(([node, batch]) => (vouched.get(node) ?? 0) >= batch);
+}
+
+function vouchedOf({ vouched }: Checkpoint): ReadonlyMap<string, number> {
+  return new Map(Object.entries(vouched));
 }

@@ -3,21 +3,63 @@ import type { ChainContext } from '../../protocol/chain/batch-walk.ts';
 import { type ChainState, startOfChain } from '../../protocol/chain/chain-state.ts';
 import { BatchDeriver, type DecidedBatch } from '../../protocol/chain/derive.ts';
 import { ChainRefusal, type RefusalCode, REFUSALS } from '../../protocol/chain/refusal.ts';
-import { hashText } from '../../protocol/hash.ts';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
+import type { Base64url } from '../../protocol/shapes.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { FederationKeys } from './members/federation-keys.ts';
+import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../records/batch-tables.ts';
-import type { Store } from '../store/store.ts';
-import { TimeSlices } from '../concurrency/time-slices.ts';
-import { ChainKeys } from './chain-keys.ts';
-import { chainStart } from './chain-start.ts';
 import { chainStateTable, derivedOperations, ownVouchedTable, sealingKeyTable } from '../records/chain-tables.ts';
+import type { Store } from '../store/store.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
+import type { FederationKeys } from './members/federation-keys.ts';
 import { storedGroups, storedHistory } from './stored-chain.ts';
+
+/** The signing keys of members, each judged by the identity keys of the rosters up to a decision (TRUST §5). */
+class ChainKeys {
+  readonly #keys: Pick<FederationKeys, 'directory'>;
+  readonly #log: Pick<FederationLog, 'rosterText' | 'state'>;
+  readonly #identityKeys = new Map<Sha256Hash, ReadonlyMap<NodeId, Base64url>>();
+
+  constructor(keys: Pick<FederationKeys, 'directory'>, log: Pick<FederationLog, 'rosterText' | 'state'>) {
+    this.#keys = keys;
+    this.#log = log;
+  }
+
+  /**
+   * What looks up `node`'s public key of an id, certified for records from `first` on or earlier ones, by an identity key
+   * of a roster that came into force before the decision at `index`. Throws `LogDamagedError`.
+   */
+  async upTo(node: NodeId, index: number): Promise<(keyId: Sha256Hash, first: number) => Uint8Array | undefined> {
+    const identityKeys = await this.#identityKeysUpTo(node, index);
+    return (keyId, first) => this.#keys.directory.covering(node, keyId, first, identityKeys)?.publicKey;
+  }
+
+  async #identityKeysUpTo(node: NodeId, index: number): Promise<readonly Base64url[]> {
+    const found = new Set<Base64url>();
+    for (const roster of this.#log.state.rosters) {
+      if (roster.index !== null && roster.index >= index) break;
+      const key = (await this.#membersOf(roster.hash)).get(node);
+      if (key !== undefined) found.add(key);
+    }
+    return [...found];
+  }
+
+  async #membersOf(hash: Sha256Hash): Promise<ReadonlyMap<NodeId, Base64url>> {
+    const known = this.#identityKeys.get(hash);
+    if (known !== undefined) return known;
+    const text = await this.#log.rosterText(hash);
+    if (text === undefined) throw new LogDamagedError(`roster ${hash} of the log is missing`);
+    const { members } = rosterStatement.parse(text);
+    const keys = new Map(members.map(({ node, identityKey }) => [node, identityKey]));
+    this.#identityKeys.set(hash, keys);
+    return keys;
+  }
+}
 
 /** Pause after the store failed. In milliseconds. */
 const RETRY_MS = 1_000;
@@ -263,4 +305,22 @@ export class Vouching implements AsyncDisposable {
     this.#underived.set(node, { node, batch, code });
     if (code === 'envelope-not-decided') onRivalDecided(node, batch);
   }
+}
+
+/**
+ * When a node's chain may begin: the ledger time of the decision that admitted the node, or the `issuedAt` of the genesis
+ * roster; null where no roster of the log names it. Throws `LogDamagedError`.
+ */
+export async function chainStart(
+  log: Pick<FederationLog, 'rosterText' | 'state' | 'timeOf'>,
+  node: NodeId,
+): Promise<Timestamp | null> {
+  for (const { hash, index } of log.state.rosters) {
+    const text = await log.rosterText(hash);
+    if (text === undefined) throw new LogDamagedError(`roster ${hash} of the log is missing`);
+    const roster = rosterStatement.parse(text);
+    if (!hasMember(roster, node)) continue;
+    return index === null ? roster.issuedAt : log.timeOf(index);
+  }
+  return null;
 }

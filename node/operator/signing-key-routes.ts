@@ -1,23 +1,22 @@
 import type { Context } from 'koa';
+import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
 import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { readJsonBody } from '../http/body.ts';
-import { readCursor, writeCursor } from '../http/cursor.ts';
 import { fieldError, Problem } from '../http/problem.ts';
+import { readCursor, writeCursor } from '../http/query.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { type FallenRecord, FallenRecords } from '../verification/fallen-records.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { OwnKeyError, type OwnKeyFault } from '../log/members/own-key-error.ts';
-import type { OwnKeys } from '../log/members/own-keys.ts';
 import type { FederationLog } from '../log/federation-log.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { OwnKeyError, type OwnKeyFault, type OwnKeys } from '../log/members/own-keys.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { decisionNaming } from '../verification/evidence.ts';
+import { type FallenRecord, FallenRecords } from '../verification/fallen-records.ts';
 import { operatorRoute } from './operator-route.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 

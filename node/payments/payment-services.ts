@@ -3,24 +3,21 @@ import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { NodeConfig } from '../config/config.ts';
 import type { Intake } from '../intake/intake.ts';
-import type { ChainReader } from './facilitator/contract.ts';
-import { type LateBackend, lateBackend } from './facilitator/late-backend.ts';
-import { PaymentCharger } from './payment-charger.ts';
-import { PaymentCipher } from './payment-cipher.ts';
-import { OpenAuthorizations } from './open-authorizations.ts';
-import { PaymentAdmission } from './payment-admission.ts';
-import { PaymentStore } from './payment-store.ts';
-import { PaymentLimits } from './payment-limits.ts';
-import { PaymentUpkeep } from './payment-upkeep.ts';
-import { Payments } from './payments.ts';
-import type { Publication } from './payment-tables.ts';
-import type { PaymentProcessor } from './processor.ts';
-import { Publisher } from './publisher.ts';
-import { WalletCalls } from './wallet-calls.ts';
-import { SettlementLedger } from './settlement-ledger.ts';
-import { Settler } from './settler.ts';
 import { readGroup, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
+import type { ChainReader } from './facilitator/contract.ts';
+import { type LateBackend, lateBackend } from './facilitator/late-backend.ts';
+import { OpenAuthorizations } from './open-authorizations.ts';
+import { PaymentAdmission, PaymentLimits, WalletCalls } from './payment-admission.ts';
+import { PaymentCharger } from './payment-charger.ts';
+import { PaymentCipher } from './payment-cipher.ts';
+import { PaymentStore } from './payment-store.ts';
+import type { Publication } from './payment-tables.ts';
+import { PaymentUpkeep } from './payment-upkeep.ts';
+import { Payments, Publisher } from './payments.ts';
+import type { PaymentProcessor } from './processor.ts';
+import { SettlementLedger } from './settlement-ledger.ts';
+import { Settler } from './settler.ts';
 
 /** What is paid for by the call, and what was paid. */
 export interface PaymentServices {

@@ -1,8 +1,6 @@
 import { nameKey } from '../../protocol/screening/name-key.ts';
 import { type ListedEntry, NAME_KINDS } from './lists/contract.ts';
-import { END, type KeyTable, packKeys } from './key-table.ts';
-import { type PackedEdition, particularsOf } from './packed-edition.ts';
-import { packTexts } from './packed-texts.ts';
+import { END, type KeyTable, type PackedEdition, packKeys, packTexts, particularsOf } from './packed-edition.ts';
 
 const SPACE = 0x20;
 /** Of any chain of the Ethereum kind, whatever currency a list names it for: the same account exists on all of them. */

@@ -1,13 +1,101 @@
 import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { type CommitGate, openGate } from './commit.ts';
 import { changesOf, type Operation, type RowChange } from './operation.ts';
-import { type Hold, holdHere } from './opened-here.ts';
-import { purge } from './purge.ts';
-import { TimeSlices } from '../concurrency/time-slices.ts';
-import { ReadEpochs } from './read-epochs.ts';
-import { WriteQueue } from './write-queue.ts';
+import { purge, ReadEpochs } from './purge.ts';
+
+interface Waiting {
+  readonly operations: readonly Operation[];
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * One write at a time: what arrives while one is being synced becomes the next one together, under one sync. So when a
+ * write fails, no later one can have been acknowledged on top of it.
+ */
+class WriteQueue {
+  readonly #apply: (operations: readonly Operation[]) => Promise<void>;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+
+  /** `apply` writes atomically. */
+  constructor(apply: (operations: readonly Operation[]) => Promise<void>) {
+    this.#apply = apply;
+  }
+
+  write(operations: readonly Operation[]): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ operations, resolve, reject });
+    this.#running ??= this.#run();
+    return promise;
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const together = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#apply(together.flatMap(({ operations }) => operations));
+        for (const { resolve } of together) resolve();
+      } catch (error) {
+        for (const { reject } of together) reject(error);
+      }
+    }
+    this.#running = undefined;
+  }
+}
+
+/** Folders of the stores that this process has open, and the files that lock them, by device and number. */
+const open = new Set<string>();
+
+/** Gives the place back when the store is closed. */
+interface Hold {
+  /** Once the database is open, and its lock file there. */
+  lock(): Promise<void>;
+  release(): void;
+}
+
+/**
+ * Claims a folder for one store of this process; undefined where one has it, under whatever name. LevelDB must not be
+ * asked: it opens the lock file before it refuses and closes it again, and with that, by the rules of POSIX locks, the
+ * lock that this process holds on the file is gone, so that another process could come in.
+ */
+export async function holdHere(directory: string): Promise<Hold | undefined> {
+  const file = join(directory, 'LOCK');
+  const [folder, lock] = [await identityOf(directory), await identityOf(file)];
+  if ([folder, lock].some((identity) => identity !== undefined && open.has(identity))) return undefined;
+  const held = new Set<string>();
+  const take = (identity: string | undefined) => {
+    if (identity === undefined) return;
+    held.add(identity);
+    open.add(identity);
+  };
+  take(folder);
+  take(lock);
+  return {
+    lock: async () => take(await identityOf(file)),
+    release() {
+      for (const identity of held) open.delete(identity);
+    },
+  };
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
 
 export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed' | 'format';
 

@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { openConnection } from './connections.ts';
 import { reasonOf } from './errors.ts';
-import { periodically } from './periodic.ts';
-import type { Logger } from 'pino';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
-import type { RosterPeer, Members } from './members.ts';
+import type { Members, RosterPeer } from './members.ts';
 
 /** Each wait is drawn from this share of the back-off up to the whole of it, so that nodes spread out. */
 const LEAST_JITTER = 0.5;
@@ -101,5 +101,13 @@ export class Redial {
       if (this.#lastErrors.get(member.node) !== reason) this.#log.info({ peer: member.node, reason }, 'dial failed');
       this.#lastErrors.set(member.node, reason);
     }
+  }
+}
+
+/** Runs `turn` every `interval` milliseconds until the signal ends; a turn never overlaps the next. Never rejects. */
+export async function periodically(interval: number, signal: AbortSignal, task: () => Promise<void> | void) {
+  while (!signal.aborted) {
+    await task();
+    await sleep(interval, undefined, { signal }).catch(() => undefined);
   }
 }

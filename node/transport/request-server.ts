@@ -1,20 +1,111 @@
-import { orAbort } from './abortable.ts';
-import { PROTOCOLS } from './contract.ts';
-import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
-import { dataFrame, HEADER_BYTES, isRefusal, lastFrame } from './frames.ts';
-import { MemberBudget } from './member-budget.ts';
-import { RequestGate } from './rate-limit.ts';
-import { StreamReader } from './stream-reader.ts';
-import { sendPaced } from './stream-writer.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PeerId, Stream } from '@libp2p/interface';
 import type { Logger } from 'pino';
-import type { MemberRefusal, Protocol, Serve, WireFault } from './contract.ts';
+import { MEMBER_WEIGHTS, SENT_KIB_MS } from '../accounts/limits/route-weights.ts';
+import { Bucket } from './bucket.ts';
+import { type MemberRefusal, type Protocol, PROTOCOLS, type Serve, type WireFault } from './contract.ts';
+import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import type { FloodGuard } from './flood-guard.ts';
-import type { Refusal } from './frames.ts';
+import { dataFrame, HEADER_BYTES, isRefusal, lastFrame, type Refusal } from './frames.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
+import { RequestGate } from './rate-limit.ts';
+import { StreamReader } from './stream-reader.ts';
+
+/** Allowances of a minute, which come back evenly: what is there at once is that of a whole minute. */
+interface MemberBudgetLimits {
+  readonly processorMsPerPeer: number;
+  readonly bytesPerPeer: number;
+  /** Of all members together. */
+  readonly processorMs: number;
+}
+
+interface Account {
+  readonly processor: Bucket;
+  readonly bytes: Bucket;
+}
+
+const MINUTE_SECONDS = 60;
+const KIB = 1024;
+
+/**
+ * What answering each member may cost of the processor, and in bytes sent, in a minute. A request weighs something when it
+ * is taken on, and its answer as it is sent; what an answer goes over the allowance is owed: the next one is taken on once
+ * that has come back.
+ */
+export class MemberBudget {
+  readonly #limits: MemberBudgetLimits;
+  readonly #all: Bucket;
+  readonly #accounts = new Map<string, Account>();
+
+  /** `now`: of a steady clock, in milliseconds. */
+  constructor(limits: MemberBudgetLimits, now: number) {
+    this.#limits = limits;
+    this.#all = minuteBucket(limits.processorMs, now);
+  }
+
+  /** Takes on a request of a member, or tells that it is to come back later. */
+  admit(node: string, protocol: Protocol, now: number): boolean {
+    const { processor, bytes } = this.#accountOf(node, now);
+    if (!processor.fill(now) || !bytes.fill(now) || !this.#all.fill(now)) return false;
+    const cost = MEMBER_WEIGHTS[protocol];
+    processor.take(cost);
+    this.#all.take(cost);
+    return true;
+  }
+
+  /** Counts bytes that are being sent to a member. */
+  noteSent(node: string, sent: number, now: number): void {
+    const { processor, bytes } = this.#accountOf(node, now);
+    const cost = (sent / KIB) * SENT_KIB_MS;
+    processor.take(cost);
+    this.#all.take(cost);
+    bytes.take(sent);
+  }
+
+  /** Forgets those that are members no longer. */
+  keepOnly(nodes: ReadonlySet<string>): void {
+    for (const node of this.#accounts.keys()) if (!nodes.has(node)) this.#accounts.delete(node);
+  }
+
+  #accountOf(node: string, now: number): Account {
+    const known = this.#accounts.get(node);
+    if (known !== undefined) return known;
+    const { processorMsPerPeer, bytesPerPeer } = this.#limits;
+    const account = { processor: minuteBucket(processorMsPerPeer, now), bytes: minuteBucket(bytesPerPeer, now) };
+    this.#accounts.set(node, account);
+    return account;
+  }
+}
+
+function minuteBucket(perMinute: number, now: number): Bucket {
+  return new Bucket(perMinute / MINUTE_SECONDS, perMinute, now);
+}
+
+/** How often a full stream is looked at, in milliseconds. */
+const POLL_INTERVAL = 5;
+
+/**
+ * Sends bytes, and returns once at most `unsentBytes` of the stream wait. The length is polled because `onDrain`
+ * resolves while the buffer is still full.
+ * @throws TransportError `cut` once the stream is closed; the signal's reason
+ */
+async function sendPaced(stream: Stream, bytes: Uint8Array, unsentBytes: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  assertWritable(stream);
+  stream.send(bytes);
+  while (stream.writeBufferLength > unsentBytes) {
+    await sleep(POLL_INTERVAL, undefined, { signal });
+    assertWritable(stream);
+  }
+}
+
+/** A stream that the peer reset keeps its unsent bytes for ever. */
+function assertWritable(stream: Stream) {
+  if (stream.writeStatus !== 'writable') throw new TransportError('cut', 'the peer closed the stream');
+}
 
 /** Above what the gates and the flood guard admit, so that one too many is told so, and noted, rather than reset. */
 const STREAMS_PER_PROTOCOL = 320;
@@ -196,5 +287,20 @@ export class RequestServer {
 
   #within(milliseconds: number, ...signals: AbortSignal[]): AbortSignal {
     return AbortSignal.any([...signals, AbortSignal.timeout(milliseconds)]);
+  }
+}
+
+/**
+ * The promise's outcome, or the signal's reason if that comes first. The promise runs on unobserved after that.
+ */
+async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,32 +1,86 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PeerId } from '@libp2p/interface';
+import type { ConnectionGater, PeerId } from '@libp2p/interface';
+import type { Logger } from 'pino';
 import { hangUp, openConnection } from './connections.ts';
+import {
+  type PeerState,
+  type Protocol,
+  type Serve,
+  type Topic,
+  TOPICS,
+  type Transport,
+  type TransportMember,
+  type TransportOptions,
+  type WireFault,
+} from './contract.ts';
 import { TransportError } from './errors.ts';
 import { FloodGuard } from './flood-guard.ts';
-import { membersOnly } from './gater.ts';
-import { limitsFrom } from './limits.ts';
-import { Members } from './members.ts';
-import { wireNames } from './names.ts';
-import { Presence } from './presence.ts';
-import { Redial } from './redial.ts';
-import { RequestClient } from './request-client.ts';
-import { RequestServer } from './request-server.ts';
-import { Watchdog } from './watchdog.ts';
-import type {
-  PeerState,
-  Protocol,
-  Serve,
-  Topic,
-  Transport,
-  TransportMember,
-  TransportOptions,
-  WireFault,
-} from './contract.ts';
 import type { GossipTransport } from './gossip.ts';
 import type { MeridianNode } from './libp2p-node.ts';
-import type { TransportLimits } from './limits.ts';
-import type { WireNames } from './names.ts';
+import { limitsFrom, type TransportLimits } from './limits.ts';
+import { Members, type RosterPeer } from './members.ts';
+import { wireNames, type WireNames } from './names.ts';
+import { Presence } from './presence.ts';
 import type { readMembers as ReadMembersFunction } from './read-members.ts';
+import { periodically, Redial } from './redial.ts';
+import { RequestClient } from './request-client.ts';
+import { RequestServer } from './request-server.ts';
+
+interface WatchdogOptions {
+  readonly node: MeridianNode;
+  readonly members: Members;
+  readonly gossip: GossipTransport;
+  readonly limits: Readonly<TransportLimits>;
+  readonly log: Logger;
+}
+
+/**
+ * Hangs up on a connected member whose gossip is dead: gossip streams can end while the connection lives, and nothing
+ * else notices. Whoever dials that pair dials again.
+ */
+class Watchdog {
+  readonly #node: MeridianNode;
+  readonly #members: Members;
+  readonly #gossip: GossipTransport;
+  readonly #limits: Readonly<TransportLimits>;
+  readonly #log: Logger;
+  /** When each connected peer was first seen without all our topics, by peer id. */
+  readonly #missingSince = new Map<string, number>();
+
+  constructor({ node, members, gossip, limits, log }: WatchdogOptions) {
+    this.#node = node;
+    this.#members = members;
+    this.#gossip = gossip;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Runs until the signal ends. */
+  run(signal: AbortSignal): Promise<void> {
+    return periodically(this.#limits.watchdogTick, signal, async () => {
+      const dead = this.#members.others().filter((member) => this.#isDead(member));
+      await Promise.all(dead.map((member) => this.#hangUp(member)));
+    });
+  }
+
+  #isDead(member: RosterPeer): boolean {
+    const peer = member.peerId.toString();
+    const connected = openConnection(this.#node, member.peerId) !== null;
+    if (!connected || this.#gossip.subscriptionsOf(member.peerId).length === TOPICS.length) {
+      this.#missingSince.delete(peer);
+      return false;
+    }
+    const since = this.#missingSince.get(peer) ?? performance.now();
+    this.#missingSince.set(peer, since);
+    return performance.now() - since > this.#limits.unsubscribedMost;
+  }
+
+  async #hangUp(member: RosterPeer): Promise<void> {
+    this.#missingSince.delete(member.peerId.toString());
+    this.#log.warn({ peer: member.node }, 'gossip with a connected peer is dead: hanging up');
+    await hangUp(this.#node, member.peerId, 'gossip is dead');
+  }
+}
 
 type ReadMembers = typeof ReadMembersFunction;
 
@@ -247,4 +301,26 @@ async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);
   const { createNode } = await import('./libp2p-node.ts');
   return { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, readMembers };
+}
+
+/**
+ * Members only, both ways, but for those that flood. A dialler who is kept out sees its dial succeed before it is dropped: an inbound stranger is
+ * known only after the handshake.
+ */
+function membersOnly(members: Members, guard: Pick<FloodGuard, 'isKeptOut'>, log: Logger): ConnectionGater {
+  const deny = (peer: PeerId): boolean => {
+    const stranger = members.isStranger(peer);
+    if (stranger) log.debug({ peer: peer.toString() }, 'stranger kept out');
+    return stranger || guard.isKeptOut(peer);
+  };
+  return {
+    denyDialPeer: deny,
+    denyInboundEncryptedConnection: deny,
+    denyOutboundEncryptedConnection: deny,
+    denyInboundUpgradedConnection: deny,
+    denyOutboundUpgradedConnection: deny,
+    denyInboundRelayReservation: () => true,
+    denyInboundRelayedConnection: () => true,
+    denyOutboundRelayedConnection: () => true,
+  };
 }

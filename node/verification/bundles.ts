@@ -1,7 +1,7 @@
 import { isAccountVersion, isMadeElsewhere } from '../../protocol/accounts/speaker.ts';
 import { encodeBase64url } from '../../protocol/bytes.ts';
-import { parseText } from '../../protocol/json/text.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { parseText } from '../../protocol/json/text.ts';
 import { isBase64url } from '../../protocol/statement/statement.ts';
 import {
   type Bundle,
@@ -12,9 +12,14 @@ import {
 } from '../../protocol/verdict/bundle.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import type { OpenedPayload } from '../records/payload/payload-cipher.ts';
-import { placeDecision } from './decision-paths.ts';
 import type { Evidence } from './evidence.ts';
-import { coveringNeed, type FederationProofSources, proveFederation, type WithinRoster } from './federation-proof.ts';
+import {
+  coveringNeed,
+  type FederationProofSources,
+  placeDecision,
+  proveFederation,
+  type WithinRoster,
+} from './federation-proof.ts';
 import { certificatesOf, keysSigning } from './signing-keys.ts';
 
 /** What a bundle may hold beside the proof of its record. */

@@ -11,11 +11,10 @@ import { type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts
 import type { ProofWord } from '../../protocol/proof/proof-word.ts';
 import type { Equivocation } from '../federation/equivocations.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import type { FederationLog } from '../log/federation-log.ts';
+import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import type { LedgerName } from '../log/rival-name.ts';
-import type { Need } from './checkpoint-choice.ts';
-import { type FederationProofSources, proveFederation } from './federation-proof.ts';
+import { type FederationProofSources, type Need, proveFederation } from './federation-proof.ts';
 import { type LogKnowledge, logViewOf } from './log-knowledge.ts';
 import { certificatesOf, type NodeKey } from './signing-keys.ts';
 

@@ -1,30 +1,29 @@
 import type { Logger } from 'pino';
-import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { RecordId } from '../../protocol/ids.ts';
 import { namedBy } from '../accounts/elsewhere/account-versions.ts';
 import { heldPayload, statementFor } from '../accounts/elsewhere/statement-payloads.ts';
+import type { Refusals } from '../accounts/limits/refusals.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import { AnchoringView } from './attestation/anchoring-view.ts';
 import type { NodeConfig } from '../config/config.ts';
+import type { LogFollower } from '../federation/log-follower.ts';
 import type { Chains } from '../log/chains.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import { RecordExchange } from './record-exchange.ts';
-import type { Transport } from '../transport/contract.ts';
-import { readPayload } from '../records/payload/payload-tables.ts';
-import type { Refusals } from '../accounts/limits/refusals.ts';
-import type { LogFollower } from '../federation/log-follower.ts';
 import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
+import { readPayload } from '../records/payload/payload-tables.ts';
 import { GatheredReads } from '../store/gathered-reads.ts';
 import type { Store } from '../store/store.ts';
-import { BundleJudge } from './bundle-judge.ts';
+import type { Transport } from '../transport/contract.ts';
+import { AnchoringView } from './attestation/anchoring-view.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './evidence.ts';
-import { LogKnowledge } from './log-knowledge.ts';
-import { ProofTrees } from './proof-trees.ts';
-import { Misdeeds } from './misdeeds.ts';
-import { ReceiptsNotKept } from './receipts-not-kept.ts';
-import { RecordJudge } from './record-judge.ts';
 import { type LinkedEvidence, LinkedReader } from './linked-evidence.ts';
-import { type PayloadAnswer, Verifier } from './verifier.ts';
+import { LogKnowledge } from './log-knowledge.ts';
+import { Misdeeds } from './misdeeds.ts';
+import { ProofTrees } from './proof-trees.ts';
+import { ReceiptsNotKept } from './receipts-not-kept.ts';
+import { RecordExchange } from './record-exchange.ts';
+import { RecordJudge } from './record-judge.ts';
+import { BundleJudge, type PayloadAnswer, Verifier } from './verifier.ts';
 
 /** How records are proved. */
 export interface VerificationServices extends AsyncDisposable {

@@ -1,23 +1,61 @@
 import type { Logger } from 'pino';
+import { MAX_OTHERS } from '../../protocol/api/verify.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { isIncidentAbout } from '../../protocol/evidence/incident.ts';
+import { type LinkedRecord, speakingFor } from '../../protocol/evidence/linked-record.ts';
+import { isOverrideOf } from '../../protocol/evidence/oversight.ts';
+import { sessionOf } from '../../protocol/evidence/session.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { ParseOptions } from '../../protocol/json/parse.ts';
-import type { RecordId } from '../../protocol/ids.ts';
-import type { LinkedRecord } from '../../protocol/evidence/linked-record.ts';
+import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
+import { COMPUTED_VERDICTS } from '../accounts/limits/route-weights.ts';
+import { BusyError, Semaphore } from '../concurrency/semaphore.ts';
+import { SingleFlight } from '../concurrency/single-flight.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
 import { disclosureOf } from './bundles.ts';
-import type { BundleJudge } from './bundle-judge.ts';
 import type { Evidence } from './evidence.ts';
 import type { GivenReceipt } from './given-receipt.ts';
+import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
+import { JudgingThread } from './judging-thread.ts';
 import type { LinkedReader } from './linked-evidence.ts';
 import type { LogKnowledge } from './log-knowledge.ts';
 import type { ReceiptsNotKept } from './receipts-not-kept.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
-import { type RecordLinks, recordLinks } from './record-links.ts';
-import { COMPUTED_VERDICTS } from '../accounts/limits/route-weights.ts';
-import { BusyError, Semaphore } from '../concurrency/semaphore.ts';
-import { SingleFlight } from '../concurrency/single-flight.ts';
+
+/** A usual bundle has about 60,000. In characters. */
+const SHORT_CHARACTERS = 256 << 10;
+
+/** A short bundle waits behind none that is longer. */
+export function isShortBundle(text: string): boolean {
+  return text.length <= SHORT_CHARACTERS;
+}
+
+/** Judges bundles apart from the event loop: short ones in one thread, long ones in another. */
+export class BundleJudge implements AsyncDisposable {
+  readonly #short = new JudgingThread();
+  readonly #long = new JudgingThread();
+
+  /** What a bundle asks a node's log about. Throws what `JudgingThread.questions` throws. */
+  questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
+    return this.#threadFor(text).questions(text, limits);
+  }
+
+  /** Throws what `JudgingThread.judge` throws. */
+  judge(text: string, terms: JudgingTerms): Promise<Verdict> {
+    return this.#threadFor(text).judge(text, terms);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#short[Symbol.asyncDispose](), this.#long[Symbol.asyncDispose]()]);
+  }
+
+  #threadFor(text: string): JudgingThread {
+    return isShortBundle(text) ? this.#short : this.#long;
+  }
+}
 
 /** Records that are asked about at the same time, those that are being read of or asked for at other nodes included. */
 const MOST_UNDER_WAY = COMPUTED_VERDICTS.places + COMPUTED_VERDICTS.waiting;
@@ -126,4 +164,38 @@ export class Verifier {
       throw error;
     }
   }
+}
+
+/** A linked record that counts for nothing, and the node that says so. */
+interface OtherRecord {
+  readonly id: RecordId;
+  readonly kind: RecordKind;
+  readonly node: NodeId;
+}
+
+/** What anyone may know of the records linked to one: how many that hold, and their ids. Nobody is named. */
+interface RecordLinks {
+  readonly overrides: number;
+  readonly incidents: number;
+  /** Whether it was made in a session. */
+  readonly session: boolean;
+  readonly ids: readonly RecordId[];
+  /** Those that hold and are said to be of its account, by nodes that do not speak for the account. */
+  readonly others: readonly OtherRecord[];
+  /** Whether there are more than were counted. */
+  readonly truncated: boolean;
+}
+
+/** Counts the linked records of the subject's account that hold and whose nodes speak for the account. */
+function recordLinks(subject: AttestationRecord, linked: readonly LinkedRecord[], truncated: boolean): RecordLinks {
+  const speaking = speakingFor(subject, linked);
+  const others = linked.filter(({ record, holds, speaks }) => holds && !speaks && record.account === subject.account);
+  return {
+    overrides: speaking.filter((record) => isOverrideOf(subject, record)).length,
+    incidents: speaking.filter((record) => isIncidentAbout(subject, record)).length,
+    session: sessionOf(subject) !== undefined,
+    ids: speaking.map(({ id }) => id),
+    others: others.slice(0, MAX_OTHERS).map(({ record: { id, kind, node } }) => ({ id, kind, node })),
+    truncated: truncated || others.length > MAX_OTHERS,
+  };
 }

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { fsck } from '../../node/fsck/fsck.ts';
-import { StoreView } from '../../node/fsck/store-view.ts';
+import { fsck, StoreView } from '../../node/fsck/fsck.ts';
 import type { Store } from '../../node/store/store.ts';
 import type { RowMark } from './write-path.ts';
 

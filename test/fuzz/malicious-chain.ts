@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPlainSignature, isSignedByPayer } from '../../node/payments/facilitator/plain-signature.ts';
+import { isPlainSignature, isSignedByPayer } from '../../node/payments/facilitator/facilitator-processor.ts';
 import type { SettleReply, SignedAuthorization, Verification } from '../../node/payments/processor.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import { FakeChain, HONEST } from '../node/payments/fake-chain.ts';

@@ -1,22 +1,52 @@
 import type { Logger } from 'pino';
 import { timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
-import type { Mailer } from '../mail/mailer.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
-import type { Account } from '../account.ts';
-import type { AccountStore } from '../account-store.ts';
 import { AccountError } from '../account-error.ts';
 import { askedFor } from '../account-event.ts';
+import type { AccountStore } from '../account-store.ts';
+import type { Account } from '../account.ts';
 import type { ApiKey } from '../api-key.ts';
 import type { ApiKeys, Replacement } from '../api-keys.ts';
+import type { Mail, Mailer } from '../mail/mailer.ts';
 import { emailDigest, isPublicMailAddress } from '../sign-up/email-address.ts';
 import { SignUpError } from '../sign-up/sign-up-error.ts';
 import type { SignUpLimits } from '../sign-up/sign-up-limits.ts';
 import { signUpTable } from '../sign-up/sign-up-table.ts';
-import { lostKeyMail } from './lost-key-mail.ts';
 import { hasExpired, LINK_MS, type LostKeyRow, lostKeyTable, newToken, tokenDigest } from './lost-key-table.ts';
+
+const LINK_MINUTES = LINK_MS / 60_000;
+
+/** The mail with the link by which the lost keys of an account are replaced. */
+function lostKeyMail(to: string, account: string, token: string, nodeUrl: string): Mail {
+  const link = `${nodeUrl}/v1/lost-key/${token}`;
+  return {
+    to,
+    subject: 'Replace the lost keys of your Meridian account',
+    text: `Someone, you it seems, asked to replace the lost API keys of the account
+${account} at
+${nodeUrl}
+
+This link lists the keys of the account. To open it changes nothing:
+
+${link}
+
+This makes a new key that may do everything and shows it once; "revoke" holds
+the ids of the keys that end at the same moment, and may be empty:
+
+curl -s ${link} \\
+  -H 'content-type: application/json' \\
+  -d '{"revoke": []}'
+
+The link works once and for ${LINK_MINUTES} minutes. A newer one ends it.
+
+If it was not you, there is nothing to do: no key was made, and none was
+changed.
+`,
+  };
+}
 
 export interface LostKeysOptions {
   readonly store: Store;

@@ -2,18 +2,70 @@ import type { Logger } from 'pino';
 import { homeOf } from '../../../protocol/accounts/account-id.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
 import { backoffDelay } from '../../concurrency/backoff.ts';
 import type { Draft } from '../../intake/draft.ts';
+import { refusalOf } from '../../records/refused-key-table.ts';
 import type { Operation } from '../../store/operation.ts';
-import type { Rows } from '../../store/store.ts';
-import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
-import type { Account } from '../account.ts';
+import type { Reads, Rows } from '../../store/store.ts';
+import { keyEvent } from '../account-event.ts';
 import type { AccountStore, HeldKey } from '../account-store.ts';
+import type { Account } from '../account.ts';
+import { keyOperations, keyState } from '../api-key.ts';
 import { type AccountVersion, newestVersion } from './newest-version.ts';
-import { endRefusedKeys, refusalOperations, refusalsAmong } from './refused-keys.ts';
 import { statementDraft } from './statement-draft.ts';
-import { StatementPace } from './statement-pace.ts';
-import { namesOthers, statedVersionTable, statementDueTable } from './statement-tables.ts';
+import { dueOperation, namesOthers, statedVersionTable, statementDueTable } from './statement-tables.ts';
+
+/** Versions that an account may have at once, about, and how long it takes until one more is free. In milliseconds. */
+export const STATEMENT_BURST = 20;
+export const STATEMENT_EVERY_MS = 60_000;
+/** Accounts from which on those that have rested are forgotten. */
+const MANY_ACCOUNTS = 1_000;
+
+interface Used {
+  /** Versions that count, as of `at`. */
+  readonly versions: number;
+  readonly at: number;
+}
+
+/**
+ * How soon an account may have its next version: at once where it has changed seldom, and the later the more it has changed,
+ * so that changes in quick succession share a version, and that who changes keys all day leaves one version a minute. In
+ * memory: a restart forgets.
+ */
+export class StatementPace {
+  readonly #steady: () => number;
+  readonly #used = new Map<string, Used>();
+
+  /** `steady` is a clock that is never set, in milliseconds. */
+  constructor(steady: () => number = () => performance.now()) {
+    this.#steady = steady;
+  }
+
+  /** Milliseconds until the next version of an account. */
+  wait(account: string): number {
+    const used = this.#used.get(account);
+    if (used === undefined) return 0;
+    const since = this.#steady() - used.at;
+    return Math.max(0, STATEMENT_EVERY_MS * (used.versions / STATEMENT_BURST) ** 3 - since);
+  }
+
+  /** A version was made. */
+  note(account: string): void {
+    if (this.#used.size >= MANY_ACCOUNTS) this.#forgetRested();
+    this.#used.set(account, { versions: this.#versionsOf(account) + 1, at: this.#steady() });
+  }
+
+  #versionsOf(account: string): number {
+    const used = this.#used.get(account);
+    return used === undefined ? 0 : Math.max(0, used.versions - (this.#steady() - used.at) / STATEMENT_EVERY_MS);
+  }
+
+  #forgetRested(): void {
+    for (const account of this.#used.keys()) if (this.#versionsOf(account) === 0) this.#used.delete(account);
+  }
+}
 
 export interface StatementPublisherOptions {
   readonly store: Rows;
@@ -207,4 +259,40 @@ export class StatementPublisher implements AsyncDisposable {
 function isStated(account: Account, newest: AccountVersion | undefined, home: NodeId): boolean {
   if (homeOf(account.id) !== home) return false;
   return namesOthers(home, account.nodes) || namesOthers(home, newest?.nodes);
+}
+
+/** Of records of other nodes, those by which one refuses a key of an account of this home. */
+function refusalsAmong(home: NodeId, records: readonly AttestationRecord[]): readonly AttestationRecord[] {
+  return records.filter(({ kind, account }) => kind === 'account_key_refused' && homeOf(account) === home);
+}
+
+/** The rows by which such records are looked at, for their own write. */
+function refusalOperations(refusals: readonly AttestationRecord[]): readonly Operation[] {
+  return refusals.map(({ account, submittedAt }) => dueOperation(account, 'refused', Date.parse(submittedAt)));
+}
+
+/**
+ * Ends the keys of an account that a node which has a say in it has refused (TRUST §5). Like any other change it is recorded,
+ * and makes the account's statement due. Resolves to whether there was any.
+ */
+function endRefusedKeys(
+  accountStore: Pick<AccountStore, 'change' | 'keys' | 'now'>,
+  store: Reads,
+  account: string,
+  nodes: readonly NodeId[],
+): Promise<boolean> {
+  return accountStore.change(async () => {
+    const now = accountStore.now();
+    const refused: HeldKey[] = [];
+    for (const held of await accountStore.keys(account)) {
+      if (keyState(held.key, now) !== 'active') continue;
+      if ((await refusalOf(store, account, held.key.id, nodes)) !== undefined) refused.push(held);
+    }
+    const revokedAt = timestampOf(now);
+    return {
+      operations: refused.flatMap(({ digest, key }) => keyOperations(digest, { ...key, revokedAt })),
+      events: refused.map(({ key }) => keyEvent('key.revoked', key, 'node')),
+      result: refused.length > 0,
+    };
+  });
 }

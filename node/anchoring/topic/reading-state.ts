@@ -1,10 +1,9 @@
 import type { NodeId } from '../../../protocol/ids.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
-import type { TopicHead } from './topic-links.ts';
-import { type Agreement, CONSENSUS } from './agreement.ts';
-import type { Contradiction } from './contradictions.ts';
+import { type Agreement, CONSENSUS, type Contradiction } from './agreement.ts';
 import type { SecondSource } from './second-source.ts';
 import type { SourceReader } from './source-reader.ts';
+import type { TopicHead } from './topic-links.ts';
 
 /**
  * `sources-differ`: they do, and nothing shows which is right. `second-source`: one mirror alone says it. `members`: two sources

@@ -1,30 +1,157 @@
 import type { Logger } from 'pino';
-import { isRevoked, knownNode } from '../../../protocol/log/decision-state.ts';
+import { decodeUtf8 } from '../../../protocol/bytes.ts';
+import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
+import type { TopicMessage } from '../../../protocol/log/decide.ts';
+import { type DecisionState, isRevoked, knownNode } from '../../../protocol/log/decision-state.ts';
+import { type BatchMessage, parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Anchoring } from '../../anchoring/anchoring.ts';
 import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
-import { settleRestorations } from './settle-restorations.ts';
-import type { OwnChainEvidence } from '../own-chain.ts';
-import type { FederationSync } from '../federation.ts';
 import type { Intake } from '../../intake/intake.ts';
-import type { OwnKeys } from '../../log/members/own-keys.ts';
-import type { LogFollower } from '../log-follower.ts';
-import type { StatementNamer } from '../statement-namer.ts';
-import { readBatch, readHead } from '../../records/batch-tables.ts';
 import type { Sealer } from '../../intake/sealing/sealer.ts';
-import type { Store } from '../../store/store.ts';
-import type { OwnNames } from './own-names.ts';
-import type { StartMarks } from './start-marks.ts';
+import type { OwnKeys } from '../../log/members/own-keys.ts';
+import { ownNameTable, startTable } from '../../log/start-tables.ts';
+import { readBatch, readHead, type StoredBatch } from '../../records/batch-tables.ts';
+import type { Operation } from '../../store/operation.ts';
+import { type Rows, type Store, StoreError } from '../../store/store.ts';
+import type { FederationSync } from '../federation.ts';
+import type { LogFollower } from '../log-follower.ts';
+import type { OwnChainEvidence } from '../own-chain.ts';
+import type { StatementNamer } from '../statement-namer.ts';
+import { type OwnChainEnd, readRestorations, restorationTable } from './restoration-table.ts';
 import {
   mayName,
   sealedByAnother,
   type StartFacts,
-  startWaits,
   type StartWait,
+  startWaits,
   type TopicReadTo,
 } from './start-rule.ts';
-import { startTable } from '../../log/start-tables.ts';
+
+/** Names kept, of the numbers that come first: a node names one batch after the other. */
+const MAX_NAMES = 64;
+
+/**
+ * The batches of this node that its own account named on the ledger's topic and that are not decided: the node sealed one of
+ * each number, whatever its store says.
+ *
+ * Crash order: a name's row lands in the write that takes its message into the log.
+ */
+export class OwnNames {
+  readonly #self: NodeId;
+  /** By number, the key of the name that came last. */
+  readonly #names: Map<number, Sha256Hash>;
+
+  private constructor(self: NodeId, names: Map<number, Sha256Hash>) {
+    this.#self = self;
+    this.#names = names;
+  }
+
+  static async open(store: Rows, self: NodeId): Promise<OwnNames> {
+    const names = new Map<number, Sha256Hash>();
+    for await (const [[batch = ''], keyId] of ownNameTable.under(store, [])) names.set(Number(batch), keyId);
+    return new OwnNames(self, names);
+  }
+
+  /**
+   * The last own batch that is decided, or named so that it still can be: a name by a key that was revoked decides nothing.
+   * 0 for none. A node names each number after the one before, so a name behind a gap is none of its own: whoever stole its
+   * account named it, and makes it wait for nothing.
+   */
+  last(state: DecisionState): number {
+    let last = decidedOf(state, this.#self);
+    for (let keyId = this.#names.get(last + 1); keyId !== undefined; keyId = this.#names.get(last + 1)) {
+      if (isRevoked(state, this.#self, keyId)) break;
+      last++;
+    }
+    return last;
+  }
+
+  /** Takes final messages, and returns the rows that land beside what the log makes of them. `state`: before the first. */
+  take(messages: readonly TopicMessage[], state: DecisionState): readonly Operation[] {
+    const { federation, accounts } = state;
+    const changed = new Set<number>();
+    for (const { payer, message } of messages) {
+      if (accounts[payer] !== this.#self) continue;
+      const named = batchNamed(message);
+      if (named === null || named.federation !== federation || named.node !== this.#self) continue;
+      // It decides nothing, and must not hide a name that can.
+      if (isRevoked(state, this.#self, named.keyId)) continue;
+      this.#names.set(named.batch, named.keyId);
+      changed.add(named.batch);
+    }
+    const decided = decidedOf(state, this.#self);
+    const kept = [...this.#names.keys()].filter((batch) => batch > decided).sort((a, b) => a - b);
+    const dropped = [...this.#names.keys()].filter((batch) => !kept.slice(0, MAX_NAMES).includes(batch));
+    for (const batch of dropped) this.#names.delete(batch);
+    const rows = [...changed].flatMap((batch) => {
+      const keyId = this.#names.get(batch);
+      return keyId === undefined ? [] : [ownNameTable.put([batch], keyId)];
+    });
+    return [...rows, ...dropped.map((batch) => ownNameTable.del(batch))];
+  }
+}
+
+function decidedOf(state: DecisionState, self: NodeId): number {
+  return knownNode(state, self)?.last?.batch ?? 0;
+}
+
+/** Null for a message that names no batch: anyone may write to a topic. */
+function batchNamed(message: Uint8Array): BatchMessage | null {
+  try {
+    const named = parseLedgerMessage(decodeUtf8(message));
+    return named.type === 'batch' ? named : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The marks by which a store tells its next start how it was left.
+ *
+ * Crash order: `stopped` is gone from the disk before anything runs, and written again as the last write of an ordered end;
+ * `signed` is on the disk before the first group or envelope is signed.
+ */
+export class StartMarks implements AsyncDisposable {
+  /** Whether this store may have signed a group or an envelope before this start. */
+  readonly hasSigned: boolean;
+  /** Whether the run before ended in order, after it knew how far its chain goes. */
+  readonly wasStopped: boolean;
+  readonly #store: Rows;
+  #isOrdered: boolean;
+
+  private constructor(store: Rows, hasSigned: boolean, wasStopped: boolean) {
+    this.#store = store;
+    this.hasSigned = hasSigned;
+    this.wasStopped = wasStopped;
+    this.#isOrdered = wasStopped;
+  }
+
+  /** To be disposed after all that signs, and before the store. */
+  static async open(store: Rows): Promise<StartMarks> {
+    const hasSigned = (await startTable.get(store, 'signed')) !== undefined;
+    const wasStopped = (await startTable.get(store, 'stopped')) !== undefined;
+    if (wasStopped) await store.write([startTable.del('stopped')]);
+    return new StartMarks(store, hasSigned, wasStopped);
+  }
+
+  /** The node is about to sign: it knows how far its chain goes. */
+  async noteSigning(): Promise<void> {
+    if (!this.hasSigned) await this.#store.write([startTable.put(['signed'], 1)]);
+    this.#isOrdered = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isOrdered) return;
+    try {
+      await this.#store.write([startTable.put(['stopped'], 1)]);
+    } catch (error) {
+      // A store that takes no writes says nothing: the next start waits.
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+}
 
 /**
  * After so long no transaction from before a start can land: they are valid for 120 seconds, and consensus may take some
@@ -212,4 +339,43 @@ export class NodeStart {
     const sequence = follower.federationLog.state.sequence;
     await settleRestorations({ store, self, peers: [...this.#answered], sequence, now, log });
   }
+}
+
+interface SettleOptions {
+  readonly store: Store;
+  readonly self: NodeId;
+  /** Members that told how far they hold the chain. */
+  readonly peers: readonly NodeId[];
+  /** Sequence number up to which the ledger's topic was read. */
+  readonly sequence: number;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * Notes in a store that is a restored copy what its node's chain turned out to be, for the operator. From then on it is the
+ * node's own again. Any other store is left as it is.
+ */
+export async function settleRestorations({ store, self, peers, sequence, now, log }: SettleOptions): Promise<void> {
+  const open = (await readRestorations(store, self)).filter(({ settled }) => settled === null);
+  if (open.length === 0) return;
+  const head = await readHead(store, self);
+  const settled = {
+    at: timestampOf(now()),
+    end: endOf(head),
+    sealedAt: head?.envelope.sealedAt ?? null,
+    peers: [...peers],
+    sequence: String(sequence),
+  };
+  await store.write(open.map((row) => restorationTable.put([self, row.takenAt], { ...row, settled })));
+  log.warn(
+    { copies: open.map(({ takenAt, held }) => ({ takenAt, held })), end: settled.end, sealedAt: settled.sealedAt },
+    'a restored copy is this node again; records that were acknowledged after its last batch was sealed are lost',
+  );
+}
+
+function endOf(head: StoredBatch | undefined): OwnChainEnd {
+  if (head === undefined) return { batch: 0, next: 1 };
+  const { batch, first, size } = head.envelope;
+  return { batch, next: first + size };
 }

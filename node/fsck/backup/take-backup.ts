@@ -1,20 +1,102 @@
-import { cp, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { rosterFileValue } from '../../../protocol/keys/roster-file.ts';
+import { createDurably } from '../../keys/durable-file.ts';
+import {
+  KEY_FILE_PURPOSES,
+  type KeyFileContent,
+  KeyFileError,
+  keyFilePath,
+  readKeyAt,
+  rewriteKeyAt,
+} from '../../keys/key-file.ts';
+import { keyDirectory } from '../../keys/node-keys.ts';
+import type { Passphrase } from '../../keys/passphrase.ts';
 import { readNewestRosters } from '../../log/members/given-rosters.ts';
+import { Store } from '../../store/store.ts';
 import { fsck, type FsckResult } from '../fsck.ts';
 import type { Counts } from '../report.ts';
-import { createDurably } from '../../keys/durable-file.ts';
-import type { Passphrase } from '../../keys/passphrase.ts';
-import { Store } from '../../store/store.ts';
 import { BackupError } from './backup-error.ts';
-import { copyKeys } from './copy-keys.ts';
-import { type BackupProgress, whileCopied } from './copy-progress.ts';
 import type { StoreCopy } from './copy-store.ts';
 import { createFolder, filesBelow } from './folder.ts';
 import { describeFile, type Manifest, MANIFEST_FILE, manifestText } from './manifest.ts';
+
+/** Between two looks at the copy, in milliseconds. */
+const LOOK_MS = 500;
+
+/** Told how far a backup is. */
+export interface BackupProgress {
+  /** Bytes of the copy, and of the store that it is made of: about as many, until it is compacted. */
+  readonly onCopied?: (bytes: number, all: number) => void;
+  /** Records that were proved, and those that there seem to be. */
+  readonly onProved?: (records: number, all: number) => void;
+}
+
+/** Tells how large a copy is while it is made, by whichever process. */
+async function whileCopied<Result>(
+  store: string,
+  copy: string,
+  copying: Promise<Result>,
+  { onCopied }: BackupProgress,
+): Promise<Result> {
+  if (onCopied === undefined) return copying;
+  const all = await bytesIn(store);
+  const over = new AbortController();
+  const looking = (async () => {
+    while (!over.signal.aborted) {
+      onCopied(Math.min(await bytesIn(copy), all), all);
+      await sleep(LOOK_MS, undefined, { signal: over.signal }).catch(() => {});
+    }
+  })();
+  try {
+    return await copying;
+  } finally {
+    over.abort();
+    await looking;
+  }
+}
+
+/** Of the files that are there: LevelDB takes some away meanwhile. */
+async function bytesIn(directory: string): Promise<number> {
+  let bytes = 0;
+  for (const name of await readdir(directory).catch(() => [])) {
+    const file = await stat(join(directory, name)).catch(() => undefined);
+    bytes += file?.size ?? 0;
+  }
+  return bytes;
+}
+
+const FOLDER_MODE = 0o700;
+
+/**
+ * Copies the key files of a home, never in clear: encrypted ones as they are, plain ones written under `passphrase`. A key
+ * on its way into use stays behind. Throws `BackupError` `keys` where a plain file has no passphrase, or one is damaged.
+ */
+async function copyKeys(home: string, work: string, passphrase: Passphrase | null): Promise<void> {
+  const [from, to] = [keyDirectory(home), keyDirectory(work)];
+  await mkdir(to, { mode: FOLDER_MODE });
+  for (const purpose of KEY_FILE_PURPOSES) {
+    const [source, target] = [keyFilePath(from, purpose), keyFilePath(to, purpose)];
+    const plain = await plainContent(source, purpose);
+    if (plain === null) await copyFile(source, target);
+    else if (passphrase !== null) await rewriteKeyAt(target, purpose, plain.secret, passphrase);
+    else throw new BackupError('keys', `${source} is not encrypted, and there is no passphrase to put it under`);
+  }
+}
+
+/** Null where the file is encrypted. */
+async function plainContent(path: string, purpose: (typeof KEY_FILE_PURPOSES)[number]): Promise<KeyFileContent | null> {
+  try {
+    return await readKeyAt(path, purpose, null);
+  } catch (error) {
+    if (!(error instanceof KeyFileError)) throw error;
+    if (error.fault === 'locked') return null;
+    throw new BackupError('keys', `the keys cannot go along: ${error.message}`, error);
+  }
+}
 
 export interface BackupOptions {
   readonly home: string;

@@ -1,10 +1,80 @@
 import type { Logger } from 'pino';
-import type { NodeId } from '../../../protocol/ids.ts';
+import { readHead } from '../../../protocol/chain/record.ts';
+import type { NodeId, RecordId } from '../../../protocol/ids.ts';
+import { isSeed, keyRow, payloadKeyTable, preparedKeyTable } from '../../records/payload/payload-keys.ts';
+import { hasPayload } from '../../records/payload/payload-tables.ts';
+import { splitTexts } from '../../records/record-lines.ts';
+import { bodyTable } from '../../records/record-tables.ts';
 import { formatTable, MIGRATED_FORMAT, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../store/format.ts';
+import type { Operation } from '../../store/operation.ts';
 import type { Rows } from '../../store/store.ts';
-import type { MigrationStep } from './migration-step.ts';
-import { payloadKeyStep } from './payload-keys.ts';
-import { sourcesStep } from './sources.ts';
+import { type MigrationStep, sourcesStep } from './sources.ts';
+
+/** Operations after which a write is full. One row of bodies adds 65 at most. */
+const WRITE_OPERATIONS = 256;
+
+/**
+ * Seeds of payloads' keys, which stood each under its record's id, move to rows of neighbouring records: one for each row of
+ * bodies. Where all of a row were erased it is a row of zeros; where the records were taken back from other members, which
+ * never had their payloads, there is none. Seeds of records that are prepared for a payment stay, and so does one that is
+ * not of the form of a seed, or whose record does not read.
+ */
+export const payloadKeyStep: MigrationStep = {
+  name: 'payload keys',
+  async run({ store, node, moved }) {
+    if (node === null) return;
+    let operations: Operation[] = [];
+    const flush = async (): Promise<void> => {
+      if (operations.length === 0) return;
+      await store.write(operations);
+      moved(operations.filter(({ type }) => type === 'del').length);
+      operations = [];
+    };
+    const prefix = bodyTable.key(node);
+    for await (const [key, bytes] of store.range({ gte: `${prefix}/`, lt: `${prefix}0` })) {
+      const first = Number(key.slice(prefix.length + 1));
+      operations.push(...(await keysOfRow(store, node, first, idsOf(bytes))));
+      if (operations.length >= WRITE_OPERATIONS) await flush();
+    }
+    await flush();
+  },
+};
+
+async function keysOfRow(
+  store: Rows,
+  node: NodeId,
+  first: number,
+  ids: readonly (RecordId | undefined)[],
+): Promise<readonly Operation[]> {
+  if ((await store.get(payloadKeyTable.key(node, first))) !== undefined) return [];
+  const known = ids.filter((id) => id !== undefined);
+  const found = await store.getMany(known.map((id) => preparedKeyTable.key(id)));
+  const seeds = new Map<RecordId, Uint8Array>();
+  known.forEach((id, i) => {
+    const seed = found[i];
+    if (seed !== undefined && isSeed(seed)) seeds.set(id, seed);
+  });
+  if (seeds.size === 0 && !(await hasPayload(store, first))) return [];
+  const row = keyRow(ids.map((id) => (id === undefined ? null : (seeds.get(id) ?? null))));
+  return [payloadKeyTable.put([node, first], row), ...[...seeds.keys()].map((id) => preparedKeyTable.del(id))];
+}
+
+/** Ids of the records of a row of bodies, undefined where one does not read. None where the row does not. */
+function idsOf(bytes: Uint8Array): readonly (RecordId | undefined)[] {
+  try {
+    return splitTexts(bodyTable.decode(bytes)).map(({ head }) => idOf(head));
+  } catch {
+    return [];
+  }
+}
+
+function idOf(head: string): RecordId | undefined {
+  try {
+    return readHead(head).id;
+  } catch {
+    return undefined;
+  }
+}
 
 /** From `MIGRATED_FORMAT` to `STORE_FORMAT`, in order. */
 export const MIGRATION_STEPS: readonly MigrationStep[] = [payloadKeyStep, sourcesStep];

@@ -1,22 +1,42 @@
 import { LRUCache } from 'lru-cache';
+import type { Static } from 'typebox';
 import { type Agent, type AgentKey, currentKey, MAX_AGENT_KEYS } from '../../../protocol/agents/agent.ts';
+import { RegisterAgentRequestShape } from '../../../protocol/api/agents.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { Sha256Hash } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
+import { parseText } from '../../../protocol/json/text.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { Compile } from '../../../protocol/shape-check.ts';
+import type { Base64url } from '../../../protocol/shapes.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
-import { ComplianceError } from '../compliance-error.ts';
+import type { Custody } from '../../../protocol/statement/vocabulary.ts';
 import type { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Draft } from '../../intake/draft.ts';
-import type { OpenedPayload } from '../../records/payload/payload-cipher.ts';
+import { type OpenedPayload, PayloadDamagedError } from '../../records/payload/payload-cipher.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
-import { type AgentRequest, deactivationDraft, type NewKey, registrationDraft, rotationDraft } from './agent-drafts.ts';
+import { ComplianceError } from '../compliance-error.ts';
 import { readAgent, requireRecord } from './agent-reader.ts';
 import { agentPart, registrationOf } from './agent-tables.ts';
 import { keyIdOf, type KeyPurpose, type OwnKey, requireConsent, requireProof } from './key-proof.ts';
-import { type Particulars, particularsOf } from './particulars.ts';
 import type { ServiceKeys } from './service-keys.ts';
+
+/** What an account says of its agent. Stands in the payload of the registration alone. */
+type Particulars = Pick<
+  Static<typeof RegisterAgentRequestShape>,
+  'displayName' | 'jurisdiction' | 'permittedUses' | 'metadata'
+>;
+
+const compiled = Compile(RegisterAgentRequestShape);
+
+/** Throws `PayloadDamagedError` where the payload is no registration's. */
+function particularsOf({ text }: OpenedPayload): Particulars {
+  const value: unknown = parseText(text);
+  if (compiled.Check(value)) return value;
+  throw new PayloadDamagedError('the payload is not that of a registration');
+}
 
 export interface AgentsOptions {
   readonly store: Store;
@@ -198,4 +218,85 @@ function withoutProof(text: string): string {
 
 function lockKeyOf(agentId: string): string {
   return `agent/${agentPart(agentId)}`;
+}
+
+/** What a caller asks about an agent, its form already checked. */
+export interface AgentRequest {
+  readonly account: string;
+  readonly agentId: string;
+  /** RFC 8785 text of all of the request. */
+  readonly payload: string;
+  /** Names of the documented members that were given. */
+  readonly given: readonly string[];
+}
+
+/** A key that a record makes known. */
+interface NewKey {
+  readonly keyId: Sha256Hash;
+  readonly publicKey: Base64url;
+  readonly custody: Custody;
+  /** Rows that keep its private half, where the node holds it. */
+  readonly rows: readonly Operation[];
+}
+
+/** The draft of a registration. */
+function registrationDraft(request: AgentRequest, key: NewKey): Draft {
+  return {
+    kind: 'agent_registration',
+    ...sharedParts(request),
+    claims: { channel: 'direct', ...namesOf(request), ...claimsOfKey(key) },
+    links: {},
+    besides: () => key.rows,
+  };
+}
+
+/** The draft of a rotation. `ended`: rows whose deletion destroys the private half of the key before. */
+function rotationDraft(
+  request: AgentRequest,
+  { registration }: Agent,
+  key: NewKey,
+  ended: readonly Operation[],
+): Draft {
+  return {
+    kind: 'key_event',
+    ...sharedParts(request),
+    claims: { channel: 'direct', keyEvent: 'agent-rotated', ...namesOf(request), ...claimsOfKey(key) },
+    links: { agent: registration.id },
+    besides: () => [...key.rows, ...ended],
+  };
+}
+
+/** The draft of a deactivation. It names the agent's last key and makes none known. */
+function deactivationDraft(
+  request: AgentRequest,
+  { registration, custody }: Agent,
+  last: AgentKey,
+  ended: readonly Operation[],
+): Draft {
+  return {
+    kind: 'key_event',
+    ...sharedParts(request),
+    claims: {
+      channel: 'direct',
+      keyEvent: 'agent-deactivated',
+      ...namesOf(request),
+      agentKeyId: last.keyId,
+      custody,
+    },
+    links: { agent: registration.id },
+    besides: () => ended,
+  };
+}
+
+/** What is recorded about an agent stands under the agent's own id as its source. */
+function sharedParts({ account, agentId, payload }: AgentRequest): Pick<Draft, 'account' | 'sourceId' | 'payload'> {
+  return { account, sourceId: agentId, payload };
+}
+
+function namesOf({ agentId, given }: AgentRequest): { agentId: string; given: string[] } {
+  return { agentId, given: [...given] };
+}
+
+function claimsOfKey({ keyId, publicKey, custody }: NewKey) {
+  return { agentKeyId: keyId, agentPublicKey: publicKey, custody };
 }

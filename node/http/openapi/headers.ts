@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import type { AnswerHeaderName } from '../answer-header-names.ts';
-import type { Route } from '../route.ts';
+import type { AnswerHeaderName, Route } from '../route.ts';
 import { DEMAND_HEADERS, DEMAND_STATUS } from './payment.ts';
 import { isRecording } from './problems.ts';
 

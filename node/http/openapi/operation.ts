@@ -1,16 +1,170 @@
-import type { JsonObject } from '../../../protocol/json/value.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { JSON_LINES_TYPE, JSON_TYPE } from '../body.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { ParameterDocumentation, Route } from '../route.ts';
 import { exampleOf } from '../written-schema.ts';
 import { headersOf, refusalHeaders } from './headers.ts';
-import { linksOf } from './links.ts';
-import { operationId, schemaName } from './operation-id.ts';
 import { DEMAND_STATUS, demandContent, PAID_REQUEST_HEADERS, paymentInfo } from './payment.ts';
-import { refusalSchema } from './problem-schema.ts';
+import { type NamedSchemas, refusalSchema } from './problem-schema.ts';
 import { isRecording, problemsByStatus } from './problems.ts';
-import type { NamedSchemas } from './schemas.ts';
-import { tagOf } from './tags.ts';
+
+/** An id in answers, and the parameter of other operations that takes it. */
+interface Feed {
+  /** Pointer into the answer. */
+  readonly pointer: string;
+  readonly parameter: string;
+  /** What it leads to, by the name of the link: method and path of a route. */
+  readonly to: Readonly<Record<string, string>>;
+}
+
+const OF_RECORDS = {
+  verify: 'GET /v1/verify/:id',
+  status: 'GET /v1/status/:id',
+  bundle: 'GET /v1/bundles/:id',
+  proof: 'GET /v1/proofs/:id',
+};
+const OF_AGENTS = {
+  agent: 'GET /v1/agents/:agentId',
+  rotateAgent: 'POST /v1/agents/:agentId/rotate',
+  deactivateAgent: 'POST /v1/agents/:agentId/deactivate',
+  didDocument: 'GET /agents/:agentId/did.json',
+};
+const FEEDS: readonly Feed[] = [
+  { pointer: '/attestationId', parameter: 'id', to: OF_RECORDS },
+  { pointer: '/attestation/attestationId', parameter: 'id', to: OF_RECORDS },
+  { pointer: '/didDocumentUrl', parameter: 'agentId', to: OF_AGENTS },
+  {
+    pointer: '/key/id',
+    parameter: 'id',
+    to: { rotateKey: 'POST /v1/keys/:id/rotate', revokeKey: 'POST /v1/keys/:id/revoke' },
+  },
+  { pointer: '/lockId', parameter: 'sourceId', to: { retention: 'GET /v1/retention' } },
+];
+/** Where the value that is passed on is another one than that which tells the kind of answer. */
+const PASSED_ON: Readonly<Record<string, string>> = { '/didDocumentUrl': '/agentId', '/lockId': '/sourceId' };
+
+/** The operations that an answer of a route feeds: those of its ids, and its own next page. */
+function linksOf(route: Route, routes: readonly Route[]): JsonObject {
+  const { answer, query = {} } = route.documentation;
+  if (!('shape' in answer)) return {};
+  const links: [string, JsonObject][] = [];
+  for (const { pointer, parameter, to } of FEEDS) {
+    const passed = PASSED_ON[pointer] ?? pointer;
+    if (valueAt(answer.example, pointer) === undefined || valueAt(answer.example, passed) === undefined) continue;
+    for (const [name, target] of Object.entries(to)) {
+      const found = routes.find(({ method, path }) => `${method} ${path}` === target);
+      if (found !== undefined) links.push([name, linkTo(found, { [parameter]: `$response.body#${passed}` })]);
+    }
+  }
+  const isList = query.cursor !== undefined && valueAt(answer.example, '/nextCursor') !== undefined;
+  if (isList) {
+    links.push(['nextPage', linkTo(route, { ...ownParameters(route), cursor: '$response.body#/nextCursor' })]);
+  }
+  return Object.fromEntries(links);
+}
+
+function linkTo(route: Route, parameters: JsonObject): JsonObject {
+  return { operationId: operationId(route), parameters };
+}
+
+/** The next page is asked for with the same words as the one before. */
+function ownParameters({ documentation: { params = {}, query = {} } }: Route): JsonObject {
+  const inPath = Object.keys(params).map((name) => [name, `$request.path.${name}`]);
+  const required = Object.entries(query).filter(([, parameter]) => parameter.required === true);
+  return Object.fromEntries([...inPath, ...required.map(([name]) => [name, `$request.query.${name}`])]);
+}
+
+function valueAt(example: JsonObject, pointer: string): JsonValue | undefined {
+  let value: JsonValue | undefined = example;
+  for (const name of pointer.split('/').slice(1)) {
+    value = value !== undefined && isJsonObject(value) && !isJsonArray(value) ? value[name] : undefined;
+  }
+  return value;
+}
+
+/** The name of an operation in generated clients. It is what its method and path make it, and never changes. */
+function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '' && word !== 'v1');
+  return method.toLowerCase() + words.map(capitalized).join('');
+}
+
+/** Name of a schema that belongs to one operation, as its request. */
+function schemaName(route: Pick<Route, 'method' | 'path'>, part: 'Request' | 'Answer'): string {
+  return capitalized(operationId(route)) + part;
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** The parts of the API, in the order in which they are shown. */
+const TAGS = {
+  decisions: 'Records of decisions, sessions and agents.',
+  governance: 'Reviews, incidents, assessments, locks and erasures.',
+  proofs: 'Whether a record is proved, and the files that prove it.',
+  reports: 'What is on record: lists, reports, the log of key uses.',
+  accounts: 'Accounts, API keys and their use.',
+  federation: 'The node, its federation and their public log.',
+  paid: 'Paid for by the call (x402 version 2).',
+  documents: 'What the API is: this document, the problems, what is sold.',
+} as const;
+type Tag = keyof typeof TAGS;
+
+/** By the beginning of the path; the first that fits counts. */
+const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
+  ['/v1/x402/', 'paid'],
+  ['/v1/attestations', 'reports'],
+  ['/v1/attest', 'decisions'],
+  ['/v1/tiered-attest', 'decisions'],
+  ['/v1/session/', 'decisions'],
+  ['/v1/agents/', 'decisions'],
+  ['/agents/', 'decisions'],
+  ['/v1/human-override', 'governance'],
+  ['/v1/incidents', 'reports'],
+  ['/v1/incident', 'governance'],
+  ['/v1/retention', 'governance'],
+  ['/v1/risk-assessment', 'governance'],
+  ['/v1/impact-assessment', 'governance'],
+  ['/v1/corrective-action', 'governance'],
+  ['/v1/erasures', 'governance'],
+  ['/v1/status/', 'proofs'],
+  ['/v1/verify/', 'proofs'],
+  ['/v1/bundles/', 'proofs'],
+  ['/v1/proofs/', 'proofs'],
+  ['/v1/frameworks', 'reports'],
+  ['/v1/reports/', 'reports'],
+  ['/v1/audit-log', 'reports'],
+  ['/v1/sources/', 'reports'],
+  ['/v1/account', 'accounts'],
+  ['/v1/keys', 'accounts'],
+  ['/v1/lost-key', 'accounts'],
+  ['/v1/sign-up', 'accounts'],
+  ['/v1/usage', 'accounts'],
+  ['/v1/health', 'federation'],
+  ['/v1/federation', 'federation'],
+  ['/v1/chains/', 'federation'],
+  ['/v1/signing-keys', 'federation'],
+  ['/v1/revocations', 'federation'],
+  ['/v1/rosters', 'federation'],
+  ['/v1/equivocations', 'federation'],
+  ['/v1/log/', 'federation'],
+  ['/problems/', 'documents'],
+  ['/.well-known/', 'documents'],
+  ['/llms.txt', 'documents'],
+  ['/openapi.json', 'documents'],
+];
+
+/** The part that a route belongs to. Throws `RangeError` where the table has none for its path. */
+function tagOf({ path }: Pick<Route, 'path'>): Tag {
+  const found = BEGINNINGS.find(([beginning]) => path.startsWith(beginning));
+  if (found === undefined) throw new RangeError(`${path} has no tag: name it in openapi/tags.ts`);
+  return found[1];
+}
+
+/** The parts as the document lists them. */
+export function tagList(): JsonObject[] {
+  return Object.entries(TAGS).map(([name, description]) => ({ name, description }));
+}
 
 /** What an operation is written into. */
 export interface OperationPlace {

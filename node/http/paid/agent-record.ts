@@ -12,8 +12,7 @@ import type { Agents } from '../../governance/agents/agents.ts';
 import { Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { AGENT_PARAMETER, agentParameter } from '../routes/agent-request.ts';
-import type { VerifyUrl } from './attestation-tail.ts';
-import { attestSummary } from './attested-summary.ts';
+import { attestSummary, type VerifyUrl } from './attested-summary.ts';
 
 export interface AgentRecordServices {
   readonly verifyUrl: VerifyUrl;

@@ -14,14 +14,14 @@ import {
 } from '../../../protocol/api/attested-inference.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
+import type { Blank } from '../../payments/answer-draft.ts';
+import { attestCompletion, type AttestedCompletion } from '../../services/inference/attested-completion.ts';
 import type { Prompt } from '../../services/inference/engine.ts';
 import type { Inference } from '../../services/inference/inference.ts';
-import { attestCompletion, type AttestedCompletion } from '../../services/inference/attested-completion.ts';
-import type { Blank } from '../../payments/answer-draft.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
-import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
 
 export interface InferenceServices {
   readonly verifyUrl: VerifyUrl;

@@ -2,8 +2,8 @@ import {
   MAX_NAME,
   MIN_NAME,
   SCREENING_EXAMPLE,
-  type ScreeningRequest,
   ScreeningAnswerShape,
+  type ScreeningRequest,
   ScreeningRequestShape,
 } from '../../../protocol/api/attested-screening.ts';
 import { commit } from '../../../protocol/payload/commitment.ts';
@@ -17,8 +17,7 @@ import { type Screening, screenName } from '../../screening/screening.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
-import type { VerifyUrl } from './attestation-tail.ts';
-import { attestSummary, type Summary } from './attested-summary.ts';
+import { attestSummary, type Summary, type VerifyUrl } from './attested-summary.ts';
 
 export interface ScreeningServices {
   readonly verifyUrl: VerifyUrl;

@@ -1,13 +1,40 @@
+import type { PaidTieredAttestRequest } from '../../../protocol/api/paid-tiered-attest.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';
-import { canonicalize } from '../../../protocol/json/canonical.ts';
-import type { JsonObject } from '../../../protocol/json/value.ts';
-import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import type { Facts } from '../../../protocol/chain/facts.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import type { PaidAnswer } from '../../payments/paid-request.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import { randomBytesPooled } from '../../keys/randomness.ts';
+import type { Blank } from '../../payments/answer-draft.ts';
+import type { PreparedRecord } from '../../payments/paid-recording.ts';
+import type { PaidAnswer } from '../../payments/paid-request.ts';
+import { type DecisionDraft, tieredDraft } from '../../verification/attestation/decision-drafts.ts';
+import { requireReach } from '../recording/recording.ts';
 import type { PaidCall } from '../route.ts';
-import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
+
+/** Where a record can be verified, by anyone. */
+export type VerifyUrl = (id: RecordId) => string;
+
+/** Of the member `attestation`, what is known once the record is made. */
+export const ATTESTATION_BLANKS: readonly Blank[] = [
+  { at: ['attestation', 'submittedAt'], is: 'submittedAt' },
+  { at: ['attestation', 'anchorExpectedBy'], is: 'anchorExpectedBy' },
+];
+
+/** The member `attestation` of a paid answer (DOMAIN §3.3): the record that is made of it once it is paid. */
+export function attestationTail({ id, payloadHash }: PreparedRecord, verifyUrl: VerifyUrl) {
+  return {
+    attestationId: id,
+    status: 'buffered',
+    payloadHash,
+    signatureAlgorithm: 'ML-DSA-65',
+    submittedAt: null,
+    anchorExpectedBy: null,
+    verifyUrl: verifyUrl(id),
+  } as const;
+}
 
 /** What was found out for a payer. */
 export interface Summary {
@@ -55,4 +82,30 @@ export async function attestSummary(
     },
     blanks: ATTESTATION_BLANKS,
   };
+}
+
+/** A decision that came with a payment, its form already checked. */
+interface PaidDecision {
+  readonly request: PaidTieredAttestRequest;
+  /** What is signed as its payload, and those of its members that no schema names. */
+  readonly body: JsonObject;
+  readonly additional: ReadonlyMap<string, JsonValue>;
+}
+
+/** A draft of nobody yet: whose it becomes is known once the payment holds. */
+export type UnownedDraft = Omit<DecisionDraft, 'account'>;
+/** A draft whose salt the payer is told, so that he can recompute its commitments. */
+export type SaltedDraft = DecisionDraft & { readonly salt: Uint8Array };
+
+/** The draft of a paid decision. The agent that it names is the payer's word. */
+export function paidDecisionDraft({ request, body, additional }: PaidDecision): UnownedDraft {
+  const { agentId, sourceId = agentId } = request;
+  const { account: _none, ...draft } = tieredDraft('', { request: { ...request, sourceId }, body, additional });
+  return { ...draft, claims: { ...draft.claims, agentId } };
+}
+
+/** Throws `Problem` 403 where an API key came along that is bound to other sources. */
+export function ownedDraft(draft: UnownedDraft, { account, caller }: PaidCall): SaltedDraft {
+  if (caller !== null) requireReach(caller, draft.sourceId);
+  return { ...draft, account, salt: randomBytesPooled(SALT_BYTES) };
 }

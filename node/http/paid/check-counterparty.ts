@@ -4,16 +4,15 @@ import { commit } from '../../../protocol/payload/commitment.ts';
 import type { WalletAddress } from '../../../protocol/payments/payment.ts';
 import { SCREENING_DISCLAIMER } from '../../../protocol/screening/disclaimer.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { readProfile } from '../../screening/counterparty/chain-profile.ts';
-import { checkCounterparty } from '../../screening/counterparty/counterparty-check.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { ChainReader } from '../../payments/facilitator/contract.ts';
+import { readProfile } from '../../screening/counterparty/chain-profile.ts';
+import { checkCounterparty } from '../../screening/counterparty/counterparty-check.ts';
 import type { ListSearches } from '../../screening/list-searches.ts';
 import { referenceDatabase } from '../../screening/screened-edition.ts';
 import type { PaidRoute } from '../route.ts';
-import { addressParameter } from './address-parameter.ts';
-import type { VerifyUrl } from './attestation-tail.ts';
-import { attestSummary, type Summary } from './attested-summary.ts';
+import { attestSummary, type Summary, type VerifyUrl } from './attested-summary.ts';
+import { addressParameter } from './wallet-record.ts';
 
 export interface CounterpartyServices {
   readonly verifyUrl: VerifyUrl;

@@ -4,20 +4,19 @@ import {
   AllFactsShape,
   FACT_EXAMPLE,
   FACTS_MENU_EXAMPLE,
+  FactShape,
   type FactsMenu,
   FactsMenuShape,
-  FactShape,
 } from '../../../protocol/api/facts.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import { type Fact, FACTS } from '../../../protocol/statement/vocabulary.ts';
-import type { FactCache, FactSnapshot } from '../../services/facts/fact-cache.ts';
-import { attestableFact } from '../../services/facts/fact-draft.ts';
-import { FactError } from '../../services/facts/fact-error.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
+import { type FactCache, FactError, type FactSnapshot } from '../../services/facts/fact-cache.ts';
+import { attestableFact } from '../../services/facts/fact-draft.ts';
 import { Problem } from '../problem.ts';
 import type { FreeRoute, PaidCall, PaidRoute, Route } from '../route.ts';
-import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
 
 export interface FactServices {
   readonly facts: Pick<FactCache, 'snapshot' | 'catalogue' | 'network'>;

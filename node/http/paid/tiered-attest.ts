@@ -1,23 +1,29 @@
+import { currentKey } from '../../../protocol/agents/agent.ts';
 import {
   PAID_TIERED_ATTEST_EXAMPLE,
   PaidTieredAttestAnswerShape,
   PaidTieredAttestRequestShape,
 } from '../../../protocol/api/paid-tiered-attest.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';
-import { currentKey } from '../../../protocol/agents/agent.ts';
-import type { Agents } from '../../governance/agents/agents.ts';
 import type { AgentSigning } from '../../governance/agents/agent-signing.ts';
-import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
-import { payloadHandle } from '../../verification/attestation/payload-handle.ts';
+import type { Agents } from '../../governance/agents/agents.ts';
 import type { PaidDraft } from '../../intake/draft.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
+import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
+import { payloadHandle } from '../../verification/attestation/payload-handle.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional, requireSmallData } from '../recording/sizes.ts';
 import { tieredWarnings } from '../recording/tiered-warnings.ts';
 import type { PaidCall, PaidRoute } from '../route.ts';
 import { unknownMembers, validator } from '../validation.ts';
-import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
-import { ownedDraft, paidDecisionDraft, type SaltedDraft } from './paid-decision.ts';
+import {
+  ATTESTATION_BLANKS,
+  attestationTail,
+  ownedDraft,
+  paidDecisionDraft,
+  type SaltedDraft,
+  type VerifyUrl,
+} from './attested-summary.ts';
 
 export interface PaidTieredAttestServices {
   readonly verifyUrl: VerifyUrl;

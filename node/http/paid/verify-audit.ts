@@ -1,14 +1,13 @@
-import { VERIFY_AUDIT_EXAMPLE, VerifyAuditRequestShape, VerifyAuditShape } from '../../../protocol/api/verify-audit.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import { VERIFY_AUDIT_EXAMPLE, VerifyAuditRequestShape, VerifyAuditShape } from '../../../protocol/api/verify-audit.ts';
 import { recordOfAnyId } from '../../../protocol/object-ids.ts';
 import { auditDraft } from '../../services/audits/audit-draft.ts';
-import { warningsOf } from '../../services/audits/audit-report.ts';
-import type { Auditor } from '../../services/audits/auditor.ts';
+import { type Auditor, warningsOf } from '../../services/audits/auditor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { recordNotFound } from '../routes/record-parameter.ts';
 import { validator } from '../validation.ts';
-import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
 
 export interface AuditServices {
   readonly auditor: Pick<Auditor, 'find' | 'audit'>;

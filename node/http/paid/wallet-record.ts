@@ -5,14 +5,13 @@ import {
   WalletRecordAnswerShape,
 } from '../../../protocol/api/paid-wallet-record.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import type { WalletAddress } from '../../../protocol/payments/payment.ts';
+import { isWalletAddress, type WalletAddress } from '../../../protocol/payments/payment.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { SettlementLedger, WalletStanding } from '../../payments/settlement-ledger.ts';
+import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
-import { addressParameter } from './address-parameter.ts';
-import type { VerifyUrl } from './attestation-tail.ts';
-import { attestSummary } from './attested-summary.ts';
+import { attestSummary, type VerifyUrl } from './attested-summary.ts';
 
 export interface WalletRecordServices {
   readonly verifyUrl: VerifyUrl;
@@ -75,4 +74,12 @@ function summaryOf(address: WalletAddress, { head, summary }: WalletStanding, as
     ledger: { entryCount: head.entries, headHash: head.hash, asOf },
     scope: WALLET_RECORD_SCOPE,
   };
+}
+
+/** The wallet address in a path, in lower case; its checksum is not looked at. Throws `Problem` 400. */
+export function addressParameter({ address = '' }: Readonly<Record<string, string>>): WalletAddress {
+  const lower = `0x${address.slice(2).toLowerCase()}`;
+  if (address.startsWith('0x') && isWalletAddress(lower)) return lower;
+  const message = 'is not 0x and 40 hex digits';
+  throw new Problem('invalid-field', `address ${message}`, { errors: [fieldError(['address'], 'pattern', message)] });
 }

@@ -1,20 +1,19 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import type { BatchResult } from '../../../protocol/api/tiered-attest-batch.ts';
 import { type TieredAttestRequest, TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { AUTHORITY_NOTIFICATION } from '../../../protocol/compliance/notification-clock.ts';
 import { isJsonObject, type JsonValue } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, CountShape } from '../../../protocol/shapes.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { type DecisionDraft, tieredDraft } from '../../verification/attestation/decision-drafts.ts';
-import { BatchWarnings } from '../batch-warnings.ts';
 import { problemOf } from '../domain-problems.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { unknownMembers, validator } from '../validation.ts';
 import { additionalWarnings, requireReach } from './recording.ts';
 import { requireSmallAdditional, requireSmallData } from './sizes.ts';
-import { TIERED_CODES, tieredWarnings } from './tiered-warnings.ts';
+import { BatchWarnings, TIERED_CODES, tieredWarnings } from './tiered-warnings.ts';
 
 /** A decision that is not refused so far. Its draft is replaced as it is linked. */
 export interface BatchedDecision {

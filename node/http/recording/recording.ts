@@ -1,23 +1,70 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Static, TObject } from 'typebox';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
+import type { Status } from '../../../protocol/verdict/verdict.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
+import { HeldPlaces, NoPlaceError } from '../../accounts/limits/held-places.ts';
+import { LEDGER_WAITS } from '../../accounts/limits/route-weights.ts';
 import type { Scope } from '../../accounts/scopes.ts';
-import { waitingStatus } from '../../verification/attestation/anchoring-view.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
+import { waitingStatus } from '../../verification/attestation/anchoring-view.ts';
 import { askerOf } from '../asked-work.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { Call, Documentation, KeyRoute } from '../route.ts';
 import { type FieldCodes, unknownMembers, validator } from '../validation.ts';
-import { waitAsPreferred } from './prefer-wait.ts';
 import type { Recorder } from './recorder.ts';
 import { requireSmallAdditional } from './sizes.ts';
+
+/** Longest `Prefer: wait` that is honoured. In seconds. */
+const MAX_WAIT_SECONDS = 120;
+/** Of the process. */
+const WAITS = new HeldPlaces(LEDGER_WAITS);
+const WAIT = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/i;
+
+/** The status that a record reached, and how many seconds of waiting were granted. */
+interface Waited {
+  readonly status: Status;
+  readonly seconds: number;
+}
+
+/**
+ * With `Prefer: wait=N` (RFC 7240 §4.3): waits up to N seconds for the ledger, or until the caller hangs up. The preference
+ * is passed over where as many wait as may.
+ */
+export async function waitAsPreferred(
+  { waitFor }: Pick<Recorder, 'waitFor'>,
+  context: Context,
+  record: AttestationRecord,
+): Promise<Waited | undefined> {
+  const wanted = Number(WAIT.exec(context.get('prefer'))?.[1] ?? 0);
+  if (wanted === 0) return undefined;
+  using place = await placeFor(context);
+  if (place === undefined) return undefined;
+  const seconds = Math.min(wanted, MAX_WAIT_SECONDS);
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  context.res.once('close', onClose);
+  // The caller may have hung up while its record was being written.
+  if (context.res.destroyed || context.req.socket.destroyed) gone.abort();
+  const status = await waitFor(record, seconds * 1000, gone.signal);
+  context.res.off('close', onClose);
+  return { status, seconds };
+}
+
+async function placeFor(context: Context): Promise<Disposable | undefined> {
+  try {
+    return await WAITS.enter(askerOf(context.req));
+  } catch (error) {
+    if (error instanceof NoPlaceError) return undefined;
+    throw error;
+  }
+}
 
 /** An endpoint that answers a request with one signed record. */
 export interface Recording<Shape extends TObject> {

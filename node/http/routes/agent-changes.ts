@@ -1,3 +1,5 @@
+import type { Agent } from '../../../protocol/agents/agent.ts';
+import { agentAddress } from '../../../protocol/agents/did.ts';
 import { AGENT_EXAMPLES } from '../../../protocol/api/agent-examples.ts';
 import {
   DeactivateAgentAnswerShape,
@@ -5,16 +7,46 @@ import {
   RotateAgentAnswerShape,
   RotateAgentRequestShape,
 } from '../../../protocol/api/agents.ts';
-import type { Agent } from '../../../protocol/agents/agent.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import type { AgentRequest } from '../../governance/agents/agent-drafts.ts';
-import type { OwnRotation } from '../../governance/agents/agents.ts';
-import { fieldError, Problem } from '../problem.ts';
+import type { AgentRequest, Agents, OwnRotation } from '../../governance/agents/agents.ts';
 import { givenMembers, payloadText } from '../../verification/attestation/payload-text.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { Recorder } from '../recording/recorder.ts';
 import { type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
-import { type AgentRouteServices, identityOf, keyMembers } from './agent-answers.ts';
 import { AGENT_PARAMETER, agentParameter, ownKey, requireAgentReach } from './agent-request.ts';
+
+/** What the endpoints around agents need. */
+export interface AgentRouteServices {
+  readonly recorder: Recorder;
+  readonly agents: Agents;
+  /** Public address of the node, without a slash at its end. */
+  readonly baseUrl: () => string;
+}
+
+export const ALGORITHM = 'ML-DSA-65';
+export const KEY_ENCODING = 'base64url';
+
+/** Who an agent is, of the record that registered it or one that links to that. */
+export function identityOf(baseUrl: string, { id, links, claims, sourceId }: AttestationRecord): JsonObject {
+  const { agentId = sourceId } = claims;
+  const { did, didDocumentUrl } = agentAddress(baseUrl, agentId);
+  return { registrationId: objectId('registration', links.agent ?? id), agentId, did, didDocumentUrl };
+}
+
+/** The key that a record makes known. */
+export function keyMembers({ claims }: AttestationRecord): JsonObject {
+  return {
+    publicKey: claims.agentPublicKey ?? null,
+    publicKeyEncoding: KEY_ENCODING,
+    keyId: claims.agentKeyId ?? null,
+    algorithm: ALGORITHM,
+    custody: claims.custody ?? null,
+  };
+}
 
 interface RotationRequest {
   readonly publicKey?: string;

@@ -1,13 +1,120 @@
+import { type Agent, type AgentKey, currentKey } from '../../../protocol/agents/agent.ts';
+import { agentAddress, didDocument } from '../../../protocol/agents/did.ts';
 import { AGENT_EXAMPLES } from '../../../protocol/api/agent-examples.ts';
-import { RegisterAgentAnswerShape, RegisterAgentRequestShape } from '../../../protocol/api/agents.ts';
+import {
+  type AgentAnswer,
+  AgentAnswerShape,
+  DidDocumentShape,
+  RegisterAgentAnswerShape,
+  RegisterAgentRequestShape,
+} from '../../../protocol/api/agents.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
 import { givenMembers, payloadText } from '../../verification/attestation/payload-text.ts';
+import { Problem } from '../problem.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallMetadata } from '../recording/sizes.ts';
-import type { KeyRoute, Route } from '../route.ts';
-import { type AgentRouteServices, identityOf, keyMembers } from './agent-answers.ts';
-import { deactivateAgentRoute, rotateAgentRoute } from './agent-changes.ts';
-import { agentRoute, didDocumentRoute } from './agent-document.ts';
-import { ownKey, requireAgentReach } from './agent-request.ts';
+import type { FreeRoute, KeyRoute, Route } from '../route.ts';
+import {
+  type AgentRouteServices,
+  ALGORITHM,
+  deactivateAgentRoute,
+  identityOf,
+  KEY_ENCODING,
+  keyMembers,
+  rotateAgentRoute,
+} from './agent-changes.ts';
+import { AGENT_PARAMETER, agentParameter, ownKey, requireAgentReach } from './agent-request.ts';
+
+const DID_TYPE = 'application/did+json';
+/** How long a resolver may go without asking again for keys that may have been replaced. In seconds. */
+const DOCUMENT_AGE_SECONDS = 60;
+
+/** `GET /v1/agents/:agentId`: what the account registered, and every key that the agent has had. */
+function agentRoute({ agents, baseUrl }: AgentRouteServices): KeyRoute {
+  return {
+    method: 'GET',
+    path: '/v1/agents/:agentId',
+    access: 'key',
+    scope: 'proof:read',
+    documentation: {
+      summary: 'An agent of the account, with its keys',
+      description: 'What stands in the payload of the registration is null once that payload is erased.',
+      params: AGENT_PARAMETER,
+      answer: { shape: AgentAnswerShape, example: AGENT_EXAMPLES.agent },
+      problems: ['invalid-field', 'agent-not-found'],
+    },
+    async answer({ params }, caller) {
+      const agentId = agentParameter(params);
+      requireAgentReach(caller, agentId);
+      const agent = await agents.require(caller.account.id, agentId);
+      const particulars = await agents.particulars(agent);
+      const { did, didDocumentUrl } = agentAddress(baseUrl(), agentId);
+      const current = currentKey(agent);
+      const body: AgentAnswer = {
+        success: true,
+        registrationId: objectId('registration', agent.registration.id),
+        agentId,
+        did,
+        didDocumentUrl,
+        agentStatus: agent.deactivatedAt === null ? 'active' : 'deactivated',
+        displayName: particulars?.displayName ?? null,
+        jurisdiction: particulars?.jurisdiction ?? null,
+        permittedUses: particulars?.permittedUses ?? null,
+        metadata: particulars?.metadata ?? null,
+        payloadState: particulars === null ? 'erased' : 'available',
+        custody: agent.custody,
+        algorithm: ALGORITHM,
+        publicKeyEncoding: KEY_ENCODING,
+        currentKey: current === undefined ? null : keyAnswer(current),
+        keys: agent.keys.map(keyAnswer),
+        createdAt: agent.registration.submittedAt,
+        deactivatedAt: agent.deactivatedAt,
+        attestationId: agent.registration.id,
+      };
+      return { body };
+    },
+  };
+}
+
+/** `GET /agents/:agentId/did.json`: what the agent's `did:web` resolves to, for anyone. */
+function didDocumentRoute({ agents, baseUrl }: AgentRouteServices): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/agents/:agentId/did.json',
+    access: 'free',
+    documentation: {
+      summary: 'DID document of an agent',
+      description:
+        'Holds every key that the agent ever had, each from `validFrom` until it was `revoked`; `assertionMethod` ' +
+        'names the one in force. The `kid` of a key is the `agentKeyId` of the records signed by it. A deactivated ' +
+        'agent keeps its document, marked `deactivated`, without a key in force.',
+      params: AGENT_PARAMETER,
+      answer: { shape: DidDocumentShape, example: AGENT_EXAMPLES.document, contentType: DID_TYPE },
+      problems: ['invalid-field', 'agent-not-found'],
+    },
+    async answer({ params }) {
+      const agentId = agentParameter(params);
+      const agent = await agents.find(agentId);
+      if (agent === undefined) throw new Problem('agent-not-found', 'There is no agent of this id on this node.');
+      return { body: documentText(agent, baseUrl()), headers: DOCUMENT_HEADERS };
+    },
+  };
+}
+
+/** Resolvers run in browsers too. */
+const DOCUMENT_HEADERS = {
+  'Content-Type': DID_TYPE,
+  'Cache-Control': `public, max-age=${DOCUMENT_AGE_SECONDS}`,
+  'Access-Control-Allow-Origin': '*',
+};
+
+function documentText(agent: Agent, baseUrl: string): string {
+  return JSON.stringify(didDocument(agent, agentAddress(baseUrl, agent.agentId).did));
+}
+
+function keyAnswer({ keyId, publicKey, validFrom, validUntil, record }: AgentKey): AgentAnswer['keys'][number] {
+  return { keyId, publicKey, validFrom, validUntil, attestationId: record };
+}
 
 /** The registry of agents (SPEC §1.7, §2.6, DOMAIN §3.2). */
 export function agentRoutes(services: AgentRouteServices): readonly Route[] {

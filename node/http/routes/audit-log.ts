@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import {
   AUDIT_LOG_EXAMPLE,
-  AuditExportQueryShape,
   type AuditExportFormat,
+  AuditExportQueryShape,
   type AuditLogAnswer,
   AuditLogAnswerShape,
   AuditLogQueryShape,
@@ -11,15 +11,13 @@ import {
 } from '../../../protocol/api/audit-log.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import { exportAuditLog } from '../../accounts/audit-log/audit-export.ts';
 import { type Period, readAuditPage, readLine } from '../../accounts/audit-log/audit-reader.ts';
+import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
-import { readPeriod } from '../period.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader } from '../query.ts';
+import { queryReader, readCursor, readPeriod, writeCursor } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
 
 /** Exports that an account may read at once: each holds a few hundred kilobytes for as long as its reader takes. */

@@ -5,36 +5,35 @@ import {
   BundleQueryShape,
   type BundleVerdictAnswer,
   BundleVerdictShape,
+  PROOF_EXAMPLE,
+  ProofAnswerShape,
 } from '../../../protocol/api/bundles.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { isKeyRecordFor } from '../../../protocol/evidence/agent.ts';
 import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { BUNDLE_MAX_DEPTH, BundleShape } from '../../../protocol/verdict/bundle.ts';
 import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 import { type Caller, covers, reaches } from '../../accounts/caller.ts';
-import { proofWindowEndsAt } from '../../verification/attestation/proof-window.ts';
+import { BODY_BYTES } from '../../accounts/limits/route-weights.ts';
 import type { AnchoringView } from '../../verification/attestation/anchoring-view.ts';
-import { completeBundle } from '../../verification/bundles.ts';
-import { isShortBundle } from '../../verification/bundle-judge.ts';
+import { proofWindowEndsAt } from '../../verification/attestation/proof-window.ts';
+import { completeBundle, publicProof } from '../../verification/bundles.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import type { FederationProofSources } from '../../verification/federation-proof.ts';
 import { JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
-import type { PayloadAnswer, Verifier } from '../../verification/verifier.ts';
-import { MAX_BODY_VALUES, notJson, readJsonText } from '../body.ts';
-import { BODY_BYTES } from '../../accounts/limits/route-weights.ts';
+import { isShortBundle, type PayloadAnswer, type Verifier } from '../../verification/verifier.ts';
 import { askerOf } from '../asked-work.ts';
-import { BodiesUnderWork } from '../bodies-under-work.ts';
+import { BodiesUnderWork, MAX_BODY_VALUES, notJson, readJsonText } from '../body.ts';
 import { type AddressOf, placeOf } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
-import { evidenceAnswer } from './evidence-answer.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
-import { payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
+import { evidenceAnswer, payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
 /** Of a bundle, in bytes (TRUST §7). */
 const MAX_BUNDLE_BYTES = 16 << 20;
@@ -252,5 +251,35 @@ function bundleAnswer(verdict: Verdict, at: Timestamp): BundleVerdictAnswer {
       word,
       problems: problemsAnswer(found),
     })),
+  };
+}
+
+interface ProofSources extends FederationProofSources {
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+}
+
+/** `GET /v1/proofs/:id`: what proves id, kind, node and time of a record, for whoever has the id. */
+export function proofRoute(sources: ProofSources): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/v1/proofs/:id',
+    access: 'free',
+    documentation: {
+      summary: 'The public proof of a record',
+      description:
+        'For anyone who has the id, at any node. A bundle without the body of its record: it proves, with no network, ' +
+        'that the node made a record of this id and kind at this time, and shows no more than the verification does. ' +
+        'Before the record is confirmed it holds what there is.',
+      params: RECORD_PARAMETER,
+      answer: { shape: ProofAnswerShape, example: PROOF_EXAMPLE },
+      problems: ['invalid-field', 'attestation-not-found'],
+    },
+    async answer({ params }) {
+      const id = recordParameter(params);
+      const evidence = await sources.evidence(id);
+      if (evidence === undefined) throw recordNotFound(id);
+      const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+      return { body: JSON.stringify(await publicProof(sources, evidence)), headers };
+    },
   };
 }

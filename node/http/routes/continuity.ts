@@ -9,9 +9,8 @@ import { SourceIdShape } from '../../../protocol/api/fields.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { checkContinuity, type Range } from '../../records/sources/continuity.ts';
 import type { RecordLists } from '../../records/sources/record-page.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader } from '../query.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 

@@ -4,8 +4,7 @@ import {
   RESOURCE_LIST_EXAMPLE,
   ResourceListShape,
 } from '../../../protocol/api/discovery.ts';
-import { llmsText } from '../discovery/llms-text.ts';
-import { type Catalogue, manifest, resourceList } from '../discovery/manifest.ts';
+import { type Catalogue, llmsText, manifest, resourceList } from '../discovery/llms-text.ts';
 import { offerOf } from '../discovery/offer.ts';
 import type { HeldBody } from '../entity-tag.ts';
 import type { FreeRoute, Route } from '../route.ts';

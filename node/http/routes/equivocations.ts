@@ -13,16 +13,15 @@ import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
 import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
 import { equivocationTable } from '../../federation/equivocations.ts';
-import type { FederationKeys } from '../../log/members/federation-keys.ts';
-import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
+import type { LogFollower } from '../../federation/log-follower.ts';
+import { shownAfter, type ShownSources } from '../../federation/shown-equivocations.ts';
 import type { CheckpointStore } from '../../log/checkpoint-store.ts';
 import { shownFalse } from '../../log/contradiction.ts';
-import type { LogFollower } from '../../federation/log-follower.ts';
+import type { FederationKeys } from '../../log/members/federation-keys.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
 import type { ReceiptsNotKept } from '../../verification/receipts-not-kept.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader } from '../query.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface EquivocationServices extends ShownSources {

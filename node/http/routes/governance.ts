@@ -5,14 +5,11 @@ import { correctiveActionRoute } from './corrective-action.ts';
 import { erasureRoute } from './erasures.ts';
 import { holdReleaseRoute } from './hold-release.ts';
 import { humanOverrideRoute } from './human-override.ts';
-import { impactAssessmentRoute } from './impact-assessment.ts';
-import { incidentRoute } from './incident.ts';
-import { incidentsRoute } from './incidents.ts';
+import { incidentRoute, incidentsRoute } from './incidents.ts';
 import { retentionLockRoute } from './retention-lock.ts';
 import { retentionRoute } from './retention.ts';
-import { riskAssessmentRoute } from './risk-assessment.ts';
-import { sessionEndRoute } from './session-end.ts';
-import { sessionStartRoute } from './session-start.ts';
+import { impactAssessmentRoute, riskAssessmentRoute } from './assessments.ts';
+import { sessionEndRoute, sessionStartRoute } from './sessions.ts';
 
 export interface GovernanceRouteServices extends GovernanceServices {
   readonly recorder: Recorder;

@@ -12,9 +12,8 @@ import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { type Locks, periodOf, type PlacedLock } from '../../governance/locks.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader } from '../query.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 

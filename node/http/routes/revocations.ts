@@ -7,9 +7,8 @@ import {
 } from '../../../protocol/api/revocations.ts';
 import { revocationTable } from '../../log/members/federation-keys.ts';
 import type { Store } from '../../store/store.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader } from '../query.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 import { ASKED_AGAIN } from '../written-document.ts';
 

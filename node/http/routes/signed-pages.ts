@@ -11,13 +11,12 @@ import {
   SigningKeysAnswerShape,
 } from '../../../protocol/api/public-record.ts';
 import type { SignedStatement } from '../../../protocol/statement/statement.ts';
-import { certificateTable, type FederationKeys, revocationTable } from '../../log/members/federation-keys.ts';
 import type { RosterVotes } from '../../federation/roster-votes.ts';
+import { certificateTable, type FederationKeys, revocationTable } from '../../log/members/federation-keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { Table } from '../../store/table.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader } from '../query.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 import { ASKED_AGAIN } from '../written-document.ts';
 

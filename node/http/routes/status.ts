@@ -3,7 +3,11 @@ import type { EntityId, RecordId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
-import { type AnchoringFacts, type AnchoringView, waitingStatus } from '../../verification/attestation/anchoring-view.ts';
+import {
+  type AnchoringFacts,
+  type AnchoringView,
+  waitingStatus,
+} from '../../verification/attestation/anchoring-view.ts';
 import { batchId } from '../../verification/attestation/batch-id.ts';
 import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
 import { proofWindowEndsAt } from '../../verification/attestation/proof-window.ts';

@@ -1,24 +1,23 @@
 import { hash } from 'node:crypto';
+import { MAX_BATCH } from '../../../protocol/api/paid-attest-batch.ts';
 import {
   TIERED_ATTEST_BATCH_EXAMPLE,
   type TieredAttestBatchAnswer,
   TieredAttestBatchAnswerShape,
   TieredAttestBatchRequestShape,
 } from '../../../protocol/api/tiered-attest-batch.ts';
-import { MAX_BATCH } from '../../../protocol/api/paid-attest-batch.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
-import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
-import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
 import type { IdempotentRequest } from '../../intake/idempotency.ts';
+import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
+import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
 import { askerOf } from '../asked-work.ts';
 import type { BodyLimits, ListLimits } from '../body.ts';
 import { type ListBody, readListBody } from '../list-body.ts';
 import { type BatchRemarks, DecisionBatch, readRemarks, resultsOf } from '../recording/decision-batch.ts';
-import { waitAsPreferred } from '../recording/prefer-wait.ts';
-import { idempotencyKey } from '../recording/recording.ts';
+import { idempotencyKey, waitAsPreferred } from '../recording/recording.ts';
 import type { Call, KeyRoute } from '../route.ts';
 import { MAX_INCIDENTS, withLinks } from './batch-links.ts';
 import type { DecisionServices } from './decisions.ts';

@@ -14,9 +14,8 @@ import { nativeSuite } from '../../keys/native-suite.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
-import { evidenceAnswer, NO_EVIDENCE } from './evidence-answer.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
-import { payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
+import { evidenceAnswer, NO_EVIDENCE, payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
 export interface VerifySources {
   readonly verifier: Pick<Verifier, 'verifyRecord'>;

@@ -7,13 +7,26 @@ import { type Revocation, revocationStatement } from '../../../protocol/log/revo
 import { encodeSignature, type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import type { Signer } from '../../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
-import type { FederationKeys } from './federation-keys.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
-import type { Operation } from '../../store/operation.ts';
 import type { NextKey } from '../../keys/next-key.ts';
 import { certifySigningKey } from '../../keys/node-keys.ts';
-import { OwnKeyError } from './own-key-error.ts';
 import type { SigningKey } from '../../keys/signing-key.ts';
+import type { Operation } from '../../store/operation.ts';
+import type { FederationKeys } from './federation-keys.ts';
+
+/** `unknown-key`: this node never certified it. `in-future`: a time that has not come yet. */
+export type OwnKeyFault = 'unknown-key' | 'in-future';
+
+/** A signing key of this node cannot be dealt with as asked. */
+export class OwnKeyError extends Error {
+  override readonly name = 'OwnKeyError';
+  readonly fault: OwnKeyFault;
+
+  constructor(fault: OwnKeyFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
 
 export interface OwnKeysOptions {
   readonly node: NodeId;

@@ -1,12 +1,47 @@
-import type { NodeId } from '../../../protocol/ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
-import { sourceKey } from './sources.ts';
 import type { Store } from '../../store/store.ts';
 import { BodyReader } from './body-reader.ts';
 import { sourceIndex } from './source-index.ts';
-import { SourceRecords, type SourceReads } from './source-records.ts';
-import { firstAt } from './time-search.ts';
+import { type SourceReads, SourceRecords } from './source-records.ts';
+import { sourceKey } from './sources.ts';
+
+/** Neighbours that are tried where a record cannot be read. */
+const MAX_NEIGHBOURS = 16;
+
+/** Where a search ended, and how many records it looked at. */
+interface SearchResult {
+  readonly place: number;
+  readonly looks: number;
+}
+
+/**
+ * The first place from 1 to `last` whose record was made at this time or later; `last + 1` where there is none. A
+ * source's records stand in order of time, so it takes a few looks, whatever the length. Where records cannot be read the
+ * place may lie before the right one, and never after it.
+ */
+async function firstAt(records: SourceRecords, last: number, epochMilliseconds: number): Promise<SearchResult> {
+  let low = 1;
+  let high = last + 1;
+  let looks = 0;
+  while (low < high) {
+    const middle = low + Math.floor((high - low) / 2);
+    const before = Math.min(high, middle + MAX_NEIGHBOURS);
+    let at = middle;
+    let time: number | undefined;
+    for (; at < before && time === undefined; at++, looks++) time = await timeAt(records, at);
+    if (time === undefined || time >= epochMilliseconds) high = middle;
+    else low = at;
+  }
+  return { place: low, looks };
+}
+
+/** Undefined where the record cannot be read. */
+async function timeAt(records: SourceRecords, sourceSeq: number): Promise<number | undefined> {
+  const found = await records.at(sourceSeq);
+  return found.state === 'whole' ? Date.parse(found.record.submittedAt) : undefined;
+}
 
 /** Records that one page looks at, found or passed over. */
 export const MAX_LOOKS = 1_000;

@@ -8,10 +8,9 @@ import { createGzip } from 'node:zlib';
 import { encodeHex } from '../../../protocol/bytes.ts';
 import { hashBytes, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import type { EditionFile } from './contract.ts';
-import { keptName, manifestIn, MANIFEST_FILE, verifyFiles } from './edition-files.ts';
-import { surveyed } from './edition-survey.ts';
+import { keptName, MANIFEST_FILE, manifestIn, MAX_FILE_BYTES, verifyFiles } from './edition-files.ts';
 import { type EditionManifest, hashOfFiles } from './edition-manifest.ts';
-import { MAX_FILE_BYTES } from './file-text.ts';
+import { surveyed } from './edition-survey.ts';
 import { ListError } from './list-error.ts';
 import type { ListId } from './list-id.ts';
 

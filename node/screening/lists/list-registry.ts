@@ -1,23 +1,71 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { isRecordId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { isTimestamp, type Timestamp, timestampOf } from '../../../protocol/time.ts';
-import type { Draft } from '../../intake/draft.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import type { Draft } from '../../intake/draft.ts';
 import { readRecord } from '../../records/record-reader.ts';
 import type { Store } from '../../store/store.ts';
 import { LISTS } from './catalogue.ts';
 import type { Edition, ListedEntry, Lists } from './contract.ts';
-import { editionDraft, type EditionOrigin } from './edition-draft.ts';
 import { manifestIn, readEditionEntries } from './edition-files.ts';
 import { type EditionManifest, isSample, SAMPLE_FILE } from './edition-manifest.ts';
 import { editionDirectory, type IncomingFile, removeStaging, stageEdition } from './edition-staging.ts';
+import { editionVersion } from './freshness.ts';
 import { ListError } from './list-error.ts';
 import { LIST_IDS, type ListId } from './list-id.ts';
 import { attestedEdition, hashPart, listEditionTable, listImportTable } from './list-tables.ts';
+
+/** The name that the records of lists stand under. No account can have it: it holds a colon. */
+const LISTS_ACCOUNT = 'meridian:lists';
+/** Each list is a source of its own, so that its editions form one chain. */
+const LISTS_SOURCE = 'meridian/lists';
+
+/** Where a node has an edition from. */
+interface EditionOrigin {
+  readonly kind: 'import' | 'update';
+  /** Addresses that the files were fetched from; of an import none. */
+  readonly urls: readonly string[];
+  /** Whether an operator confirmed that it is much smaller than the one before. */
+  readonly shrinkAccepted: boolean;
+  /** Whether it was in force already. */
+  readonly unchanged: boolean;
+}
+
+/** What intake records of an edition that came into force, or was found unchanged. */
+function editionDraft(
+  edition: Omit<Edition, 'attestationId'>,
+  { names, addressCount, unmatchedRows }: EditionManifest,
+  origin: EditionOrigin,
+): Draft {
+  const { listId, fileHash, retrievedAt, files } = edition;
+  const payload = {
+    ...edition,
+    files: files.map(({ name, sha256, bytes }) => ({ name, sha256, bytes })),
+    names: { ...names },
+    addressCount,
+    unmatchedRows,
+    origin: { ...origin, urls: [...origin.urls] },
+  };
+  return {
+    kind: 'key_event',
+    account: LISTS_ACCOUNT,
+    sourceId: `${LISTS_SOURCE}/${listId}`,
+    payload: canonicalize(payload),
+    claims: {
+      channel: 'tiered',
+      keyEvent: 'list-edition',
+      rawHash: fileHash,
+      observedAt: retrievedAt,
+      referenceDatabase: [{ id: listId, version: editionVersion(edition), sha256: fileHash }],
+    },
+    links: {},
+  };
+}
 
 export interface ListRegistryOptions {
   /** Folder of a node; the lists are in `lists/` below it. */

@@ -3,7 +3,13 @@ import { Compile } from '../../../protocol/shape-check.ts';
 import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import { STATUSES } from '../../../protocol/verdict/verdict.ts';
 import type { Member } from '../../../protocol/log/roster.ts';
-import { ConsensusTimestampShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../../protocol/shapes.ts';
+import {
+  ConsensusTimestampShape,
+  OrNull,
+  RecordIdShape,
+  Sha256Shape,
+  TimestampShape,
+} from '../../../protocol/shapes.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { cappedBytes } from '../../outbound/capped-body.ts';
 import type { VerifiedRecord } from '../../verification/verifier.ts';

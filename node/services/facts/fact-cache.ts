@@ -5,8 +5,18 @@ import type { Fact } from '../../../protocol/statement/vocabulary.ts';
 import { type Timestamp, timestampOf, timestampOfConsensus } from '../../../protocol/time.ts';
 import type { MirrorClient } from '../../anchoring/ledger/mirror-client.ts';
 import type { FactCatalogue } from './fact-catalogue.ts';
-import { FactError } from './fact-error.ts';
 import { MirrorReading } from './mirror-reading.ts';
+
+/** No mirror gave a fact in a form that can be read. */
+export class FactError extends Error {
+  override readonly name = 'FactError';
+  readonly fact: Fact;
+
+  constructor(fact: Fact, cause: unknown) {
+    super(`no mirror gives ${fact}`, { cause });
+    this.fact = fact;
+  }
+}
 
 /** A fact as a mirror told it at a moment. */
 export type FactSnapshot = {

@@ -1,11 +1,12 @@
 import { type FactValues, THROUGHPUT_WINDOW_SECONDS } from '../../../protocol/api/fact-values.ts';
+import { writeSha384 } from '../../../protocol/hash.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
 import type { Fact } from '../../../protocol/statement/vocabulary.ts';
-import type { FactReading } from './fact-reading.ts';
+import { readMessages } from '../../anchoring/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD } from '../../anchoring/topic/topic-links.ts';
 import type { MirrorReading } from './mirror-reading.ts';
 import { readExchangeRate, readGasFees, readNodes, readSupply } from './network-facts.ts';
-import { readThroughput } from './throughput.ts';
-import { readTopicState } from './topic-state.ts';
+import { type FactReading, readThroughput } from './throughput.ts';
 
 /** One fact: what it is, where it stands, how long one reading of it serves. */
 export interface FactEntry<Name extends Fact = Fact> {
@@ -76,4 +77,17 @@ export function factCatalogue(topicId: EntityId): FactCatalogue {
       read: (mirror) => readTopicState(mirror, topicId),
     },
   };
+}
+
+/** The last message of the federation's topic. */
+async function readTopicState(
+  mirror: MirrorReading,
+  topicId: EntityId,
+): Promise<FactReading<FactValues['topic-state']>> {
+  const asOf = await mirror.clock();
+  const path = `/topics/${topicId}/messages?limit=1&order=desc`;
+  const [last] = await mirror.read(path, (body) => readMessages(body, topicId));
+  const { sequence, runningHash, consensusTimestamp } =
+    last === undefined ? INITIAL_HEAD : { ...last, runningHash: writeSha384(last.runningHash) };
+  return { value: { topicId, sequenceNumber: sequence, runningHash, consensusTimestamp }, asOf };
 }

@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox';
 import type { FactValues } from '../../../protocol/api/fact-values.ts';
 import { ConsensusTimestampShape, CountShape, EntityIdShape, OrNull } from '../../../protocol/shapes.ts';
 import { MirrorFormatError, reader } from '../../anchoring/ledger/mirror-shapes.ts';
-import type { FactReading } from './fact-reading.ts';
 import type { MirrorReading } from './mirror-reading.ts';
+import type { FactReading } from './throughput.ts';
 
 /** Nodes in a page: the most that a public mirror gives. */
 const PAGE_NODES = 25;

@@ -3,7 +3,6 @@ import { type FactValues, THROUGHPUT_WINDOW_SECONDS } from '../../../protocol/ap
 import { ConsensusTimestampShape, CountShape } from '../../../protocol/shapes.ts';
 import { type ConsensusTimestamp, isConsensusTimestamp } from '../../../protocol/time.ts';
 import { MirrorFormatError, reader } from '../../anchoring/ledger/mirror-shapes.ts';
-import type { FactReading } from './fact-reading.ts';
 import type { MirrorReading } from './mirror-reading.ts';
 
 /** Blocks in a page: the most that a public mirror gives. A public network makes 30 in the window. */
@@ -106,4 +105,10 @@ function written(nanos: bigint): ConsensusTimestamp {
   const text = `${floor / NANOS_PER_SECOND}.${String(floor % NANOS_PER_SECOND).padStart(9, '0')}`;
   if (!isConsensusTimestamp(text)) throw new MirrorFormatError(`blocks: a time of ${text}`);
   return text;
+}
+
+/** What a mirror says of a fact, and up to which time of the ledger it is so. */
+export interface FactReading<Value> {
+  readonly value: Value;
+  readonly asOf: ConsensusTimestamp;
 }

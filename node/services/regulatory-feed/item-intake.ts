@@ -1,21 +1,35 @@
 import { hash } from 'node:crypto';
 import type { RegContent } from '../../../protocol/api/regwatch-item.ts';
+import { UNCLASSIFIED } from '../../../protocol/api/regwatch-words.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
-import type { RecordId } from '../../../protocol/ids.ts';
+import { type RecordId, recordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import type { Draft } from '../../intake/draft.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
-import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 import { RULE_SET } from './classification-rules.ts';
 import { readDocumentApart } from './document-reader.ts';
-import { itemDraft } from './item-draft.ts';
-import { regItemId } from './item-id.ts';
 import type { GivenItem, RawDocument } from './read-document.ts';
-import { type CurrentItem, readCurrentItem } from './reg-items.ts';
 import { RegwatchError } from './regwatch-error.ts';
-import type { Revision } from './regwatch-tables.ts';
+import {
+  itemTable,
+  REGWATCH_ACCOUNT,
+  REGWATCH_SOURCE_PREFIX,
+  type Revision,
+  revisionTable,
+} from './regwatch-tables.ts';
 import type { SourceTerms } from './source-terms.ts';
+
+const WORD = 'meridian/regwatch-item/1';
+const ID_DIGITS = 32;
+
+/** Id of a source's item: the same on every node, and for every revision. */
+function regItemId(sourceId: string, key: string): string {
+  return `rgi_${hash('sha256', [WORD, sourceId, key].join('\0')).slice(0, ID_DIGITS)}`;
+}
 
 export interface ItemIntakeOptions {
   readonly store: Store;
@@ -172,4 +186,43 @@ function outcomeOf(itemId: string, outcome: ItemOutcome['outcome'], attestationI
 
 function contentHash(content: Partial<RegContent>): Sha256Hash {
   return hashText(nativeSuite, canonicalize(content));
+}
+
+/** An item as it stands. */
+interface CurrentItem {
+  readonly record: RecordId;
+  readonly revision: Revision;
+}
+
+/**
+ * The item of an id; undefined where this node has none, or has lost what it says: a record that was taken back from
+ * peers comes without its payload.
+ */
+async function readCurrentItem(store: Store, itemId: string): Promise<CurrentItem | undefined> {
+  const last = await itemTable.last(store, [itemId]);
+  if (last === undefined) return undefined;
+  const record = recordId(last[1]);
+  const revision = await revisionTable.get(store, record);
+  return revision === undefined ? undefined : { record, revision };
+}
+
+/** What intake records of a revision, as observed at `now` in epoch milliseconds. It counts against no limit. */
+function itemDraft(revision: Revision, now: number): Draft {
+  const { itemId, source, content, sourceHash, supersedes } = revision;
+  const jurisdiction = content.jurisdictions.filter((label) => label !== UNCLASSIFIED);
+  return {
+    kind: 'reg_item',
+    account: REGWATCH_ACCOUNT,
+    sourceId: REGWATCH_SOURCE_PREFIX + source,
+    payload: canonicalize(revision),
+    claims: {
+      channel: 'tiered',
+      itemId,
+      rawHash: sourceHash,
+      observedAt: timestampOf(now),
+      ...(jurisdiction.length === 0 ? {} : { jurisdiction }),
+    },
+    links: { supersedes: supersedes[0] },
+    besides: (id) => [revisionTable.put([id], revision)],
+  };
 }

@@ -3,7 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnchorSubmission, type Freezing, type SubmissionPort } from '../../../node/anchoring/anchor-submission.ts';
 import { type BatchRow, freeze, type OutboxRow, readOutbox } from '../../../node/anchoring/outbox.ts';
-import { type ReceiptOutcome, type SubmitOutcome, transactionId } from '../../../node/anchoring/ledger/ledger-client.ts';
+import {
+  type ReceiptOutcome,
+  type SubmitOutcome,
+  transactionId,
+} from '../../../node/anchoring/ledger/ledger-client.ts';
 import { MirrorClient } from '../../../node/anchoring/ledger/mirror-client.ts';
 import { Store } from '../../../node/store/store.ts';
 import { timestampOf } from '../../../protocol/time.ts';

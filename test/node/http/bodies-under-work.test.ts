@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BodiesUnderWork } from '../../../node/http/bodies-under-work.ts';
-import { Problem } from '../../../node/http/problem.ts';
 import { type Holder, NO_HOLDER } from '../../../node/accounts/limits/holder.ts';
+import { BodiesUnderWork } from '../../../node/http/body.ts';
+import { Problem } from '../../../node/http/problem.ts';
 
 const ACME: Holder = { kind: 'account', id: 'acme' };
 const OTHER: Holder = { kind: 'account', id: 'other' };

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BodyBudget, type BodyShare } from '../../../node/http/body-budget.ts';
+import { BodyBudget, type BodyShare } from '../../../node/http/body-bytes.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 test('the largest body goes when there is no room, and a small one gets through', () => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, Agent, type IncomingMessage, type Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Agent, createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readJsonBody, type BodyLimits } from '../../../node/http/body.ts';
-import { BodyBudget } from '../../../node/http/body-budget.ts';
+import { BodyBudget } from '../../../node/http/body-bytes.ts';
+import { type BodyLimits, readJsonBody } from '../../../node/http/body.ts';
 import { toProblem } from '../../../node/http/problem.ts';
 import { until } from '../../fixtures/until.ts';
 

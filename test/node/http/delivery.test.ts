@@ -1,9 +1,9 @@
 import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Caller } from '../../../node/accounts/caller.ts';
-import { isPublic } from '../../../node/http/delivery.ts';
+import { isPublic } from '../../../node/http/app.ts';
 import { heldBody } from '../../../node/http/entity-tag.ts';
 import { Problem } from '../../../node/http/problem.ts';
 import type { Answer, FreeRoute, KeyRoute, OperatorRoute } from '../../../node/http/route.ts';

@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
+import { BodyBudget } from '../../../node/http/body-bytes.ts';
 import { readJsonBody } from '../../../node/http/body.ts';
-import { BodyBudget } from '../../../node/http/body-budget.ts';
 import { Problem } from '../../../node/http/problem.ts';
-import { type Listener, listen } from '../../../node/http/server.ts';
+import { listen, type Listener } from '../../../node/http/server.ts';
+import { NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
 
 const HTTP = { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES };
 const GET = 'GET /one HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { boundConnections, type ConnectionBounds } from '../../../node/http/server.ts';
 import { AddressList, NO_ADDRESSES } from '../../../node/outbound/address-list.ts';
-import { boundConnections, type ConnectionBounds } from '../../../node/http/server-connections.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** A server within bounds, and a way to connect from an address of this machine. */

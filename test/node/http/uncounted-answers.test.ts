@@ -4,14 +4,13 @@ import { connect } from 'node:net';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AddressList } from '../../../node/outbound/address-list.ts';
-import { createApp } from '../../../node/http/app.ts';
+import type { Holder } from '../../../node/accounts/limits/holder.ts';
+import { UncountedLimits } from '../../../node/accounts/limits/uncounted-limits.ts';
+import { createApp, UncountedAnswers } from '../../../node/http/app.ts';
 import { noteCounted } from '../../../node/http/asked-work.ts';
 import type { Gate } from '../../../node/http/gate.ts';
 import type { Route } from '../../../node/http/route.ts';
-import { UncountedAnswers } from '../../../node/http/uncounted-answers.ts';
-import type { Holder } from '../../../node/accounts/limits/holder.ts';
-import { UncountedLimits } from '../../../node/accounts/limits/uncounted-limits.ts';
+import { AddressList } from '../../../node/outbound/address-list.ts';
 import { until } from '../../fixtures/until.ts';
 
 const PER_SECOND = 3;

@@ -3,10 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encodeBase64url, utf8 } from '../../../protocol/bytes.ts';
-import { createKeyFile, KeyFileError, keyFilePath, readKeyFile, rewriteKeyAt } from '../../../node/keys/key-file.ts';
+import {
+  createKeyFile,
+  KeyFileError,
+  keyFilePath,
+  readKeyFile,
+  rewriteKeyAt,
+  SCRYPT_COST,
+} from '../../../node/keys/key-file.ts';
 import { Passphrase, PassphraseError, readPassphrase } from '../../../node/keys/passphrase.ts';
-import { SCRYPT_COST } from '../../../node/keys/sealed-secret.ts';
+import { encodeBase64url, utf8 } from '../../../protocol/bytes.ts';
 
 /** Quick to derive: the least that a key file may ask for. */
 const TEST_COST = 1 << 14;

@@ -1,7 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CheckpointStore, replacedCheckpointTable, type Signatories } from '../../../node/log/checkpoint-store.ts';
-import { FALSE_KEYS_OF_A_MEMBER, FALSE_OF_A_KEY, falseCheckpointTable } from '../../../node/log/false-checkpoints.ts';
+import {
+  CheckpointStore,
+  FALSE_KEYS_OF_A_MEMBER,
+  FALSE_OF_A_KEY,
+  falseCheckpointTable,
+  replacedCheckpointTable,
+  type Signatories,
+} from '../../../node/log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import type { LogRoster } from '../../../node/log/log-rosters.ts';
 import { entityId, type NodeId, nodeId } from '../../../protocol/ids.ts';

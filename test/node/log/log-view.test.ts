@@ -2,15 +2,15 @@ import { Registry } from 'prom-client';
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { watchLog } from '../../../node/metrics/log-metrics.ts';
+import type { TopicReadingState } from '../../../node/anchoring/topic/reading-state.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic/topic-links.ts';
 import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { logHealth, type LogSources, logState, topicState, type VouchingView } from '../../../node/log/log-view.ts';
-import type { TopicReadingState } from '../../../node/anchoring/topic/reading-state.ts';
+import { watchLog } from '../../../node/metrics/metrics.ts';
 import { LogHealthShape, LogStateShape, TopicStateShape } from '../../../protocol/api/log-state.ts';
-import { timestampOf } from '../../../protocol/time.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { isBase64url } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
 
 const HEAD = { sequence: 9, runningHash: INITIAL_HEAD.runningHash };

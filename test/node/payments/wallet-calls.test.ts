@@ -1,8 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
-import { PaymentLimits } from '../../../node/payments/payment-limits.ts';
-import { WalletCalls } from '../../../node/payments/wallet-calls.ts';
+import { PaymentLimits, WalletCalls } from '../../../node/payments/payment-admission.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';
 
 const WALLET = walletAddress(`0x${'a'.repeat(40)}`);

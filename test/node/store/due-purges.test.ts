@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { purgeCheck } from '../../../node/fsck/check-purges.ts';
+import { purgeCheck } from '../../../node/fsck/check-start-state.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { DuePurges, purgeDueTable } from '../../../node/store/due-purges.ts';
 import { Store } from '../../../node/store/store.ts';

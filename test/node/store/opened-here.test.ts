@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { holdHere } from '../../../node/store/opened-here.ts';
+import { holdHere } from '../../../node/store/store.ts';
 
 const scratch = await mkdtemp(join(tmpdir(), 'meridian-hold-'));
 test.after(() => rm(scratch, { recursive: true, force: true }));

@@ -1,12 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  dataFrame,
-  HEADER_BYTES,
-  isRefusal,
-  lastFrame,
-  parseHeader,
-} from '../../../node/transport/frames.ts';
+import { dataFrame, HEADER_BYTES, isRefusal, lastFrame, parseHeader } from '../../../node/transport/frames.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const MOST = 1000;

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemberBudget } from '../../../node/transport/member-budget.ts';
 import { MEMBER_WEIGHTS, SENT_KIB_MS } from '../../../node/accounts/limits/route-weights.ts';
+import { MemberBudget } from '../../../node/transport/request-server.ts';
 
 const LIMITS = { processorMsPerPeer: 600, bytesPerPeer: 60 << 20, processorMs: 900 };
 const MINUTE_MS = 60_000;

@@ -1,17 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { BundleJudge } from '../../../node/verification/bundle-judge.ts';
 import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
 import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
 import type { NodeKey } from '../../../node/verification/signing-keys.ts';
+import { BundleJudge } from '../../../node/verification/verifier.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
 import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { FileError } from '../../../protocol/verdict/file-reader.ts';
-import { FederationLog } from '../../fixtures/federation-log.ts';
 import { bundleOf, viewOf } from '../../fixtures/federation-log-bundle.ts';
+import { FederationLog } from '../../fixtures/federation-log.ts';
 
 const MAX_BUNDLE_BYTES = 16 << 20;
 const log = await FederationLog.create();

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chooseCheckpoints, isMet, type Need } from '../../../node/verification/checkpoint-choice.ts';
-import { nodeId } from '../../../protocol/ids.ts';
 import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';
+import { chooseCheckpoints, isMet, type Need } from '../../../node/verification/federation-proof.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 
 const NODES = ['eu', 'us', 'jp', 'ca', 'sg'].map(nodeId);

@@ -1,9 +1,9 @@
-import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
-import { FederationLog, type LoggedDecision } from '../../../node/log/federation-log.ts';
-import { nextCheckpoint } from '../../../node/log/next-checkpoint.ts';
-import { RosterLackingError, takeFinal } from '../../../node/log/take-final.ts';
-import { LinkError } from '../../../node/anchoring/topic/topic-links.ts';
 import { Agreement } from '../../../node/anchoring/topic/agreement.ts';
+import { LinkError } from '../../../node/anchoring/topic/topic-links.ts';
+import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
+import { nextCheckpoint } from '../../../node/log/checkpoints.ts';
+import { FederationLog, type LoggedDecision } from '../../../node/log/federation-log.ts';
+import { RosterLackingError, takeFinal } from '../../../node/log/take-final.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { checkpointStatement, type SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';

@@ -1,6 +1,6 @@
 import { ListError, quoted } from '../list-error.ts';
 import { type NamedRow, namedRows } from './csv-rows.ts';
-import { euType } from './eu-types.ts';
+import { euType } from './eu-xml.ts';
 import type { ListFormat, ReadingNotes } from './format.ts';
 import { addName, GatheredEntries } from './names.ts';
 

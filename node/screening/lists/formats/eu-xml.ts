@@ -1,9 +1,25 @@
-import type { ListedEntry, ListedName } from '../contract.ts';
+import type { EntryType, ListedEntry, ListedName } from '../contract.ts';
 import { ListError, quoted } from '../list-error.ts';
-import { euType } from './eu-types.ts';
 import type { ListFormat } from './format.ts';
 import { addName } from './names.ts';
 import { childrenOf, textOf, type XmlElement, xmlElements } from './xml-elements.ts';
+
+/** `P` and `E`, or `person` and `enterprise`: the XML and the CSV file have them the other way round. */
+const TYPES: Readonly<Record<string, EntryType>> = {
+  p: 'individual',
+  person: 'individual',
+  e: 'entity',
+  enterprise: 'entity',
+};
+
+/** What the first of two words that is known says of an entry. */
+export function euType(...words: readonly string[]): EntryType {
+  for (const word of words) {
+    const type = TYPES[word.trim().toLowerCase()];
+    if (type !== undefined) return type;
+  }
+  return 'unknown';
+}
 
 const FILE = 'xmlfullsanctionslist_1_1.xml';
 

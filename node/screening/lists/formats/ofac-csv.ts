@@ -3,7 +3,29 @@ import { ListError, quoted } from '../list-error.ts';
 import { rowsOf } from './csv-rows.ts';
 import type { ListFile, ListFormat, ReadingNotes } from './format.ts';
 import { addName } from './names.ts';
-import { readRemarks } from './ofac-remarks.ts';
+
+/** What OFAC writes into the free text of its remarks, beside much else. */
+interface RemarksContent {
+  readonly weakAliases: readonly string[];
+  /** Digital currency addresses, whatever the ticker says. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * `a.k.a. 'X'`, `f.k.a. 'X'`, `n.k.a. 'X'`. X may hold an apostrophe, so it ends at a quote before `;`, `.` or the end;
+ * other quoted text is no name. An alias is short: what is longer is a quote that was never closed.
+ */
+const WEAK_ALIAS = /\b[afn]\.k\.a\. '(.{1,350}?)'(?=[;.]|\s*$)/gsu;
+/** `Digital Currency Address - XBT 1abc…;`, with `alt.` before it or not. */
+const ADDRESS = /\bDigital Currency Address - [A-Z0-9]{2,10} ([0-9A-Za-z:]{10,128})/gu;
+
+/** Reads remarks to which their overflow has been joined. */
+function readRemarks(remarks: string): RemarksContent {
+  return {
+    weakAliases: [...remarks.matchAll(WEAK_ALIAS)].map(([, name = '']) => name),
+    addresses: [...remarks.matchAll(ADDRESS)].map(([, address = '']) => address),
+  };
+}
 
 /** The four files of one list of OFAC. */
 interface OfacFiles {

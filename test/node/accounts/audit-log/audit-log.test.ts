@@ -2,13 +2,18 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FLUSH_ENTRIES, FLUSH_MS, LIMITED_PER_MINUTE } from '../../../../node/accounts/audit-log/audit-log.ts';
+import {
+  FLUSH_ENTRIES,
+  FLUSH_MS,
+  LIMITED_PER_MINUTE,
+  PAGE_LINES,
+} from '../../../../node/accounts/audit-log/audit-log.ts';
 import { auditEntryTable } from '../../../../node/accounts/audit-log/audit-tables.ts';
-import { PAGE_LINES } from '../../../../node/accounts/audit-log/chain-pages.ts';
 import { MINUTE_MS } from '../../../../node/accounts/limits/sliding-window.ts';
 import { numberCodec, Table } from '../../../../node/store/table.ts';
 import { MAX_REQUEST_ID } from '../../../../protocol/audit/entry.ts';
 import { fc } from '../../../fixtures/properties.ts';
+import { until } from '../../../fixtures/until.ts';
 import {
   AuditFixture,
   countUp,
@@ -19,7 +24,6 @@ import {
   temporaryDirectory,
   use,
 } from './audit-fixture.ts';
-import { until } from '../../../fixtures/until.ts';
 
 const besideTable = new Table('beside', numberCodec);
 

@@ -12,7 +12,12 @@ import {
   TIER_LIMITS,
   WALLET_ALLOWANCE,
 } from '../../../../node/accounts/limits/allowances.ts';
-import { BODY_BYTES, CLASS_BOUNDS, HOLDER_SHARE, LEDGER_WAITS } from '../../../../node/accounts/limits/route-weights.ts';
+import {
+  BODY_BYTES,
+  CLASS_BOUNDS,
+  HOLDER_SHARE,
+  LEDGER_WAITS,
+} from '../../../../node/accounts/limits/route-weights.ts';
 
 const MIB = 1 << 20;
 /** What a node may grow by under attack. */

@@ -5,8 +5,7 @@ import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
-import { StorageGuard, type StorageMeasurement } from '../../../../node/accounts/limits/storage-guard.ts';
-import { StoreSize } from '../../../../node/accounts/limits/store-size.ts';
+import { StorageGuard, type StorageMeasurement, StoreSize } from '../../../../node/accounts/limits/storage-guard.ts';
 import { temporaryDirectory } from '../../intake/intake-fixture.ts';
 
 const MIB = 1 << 20;

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { UsageCounts } from '../../../../node/accounts/limits/usage-counts.ts';
+import { UsageCounts } from '../../../../node/accounts/limits/daily-usage.ts';
 import { dayAt, usageTable } from '../../../../node/accounts/limits/usage-table.ts';
 import { Store } from '../../../../node/store/store.ts';
 import { until } from '../../../fixtures/until.ts';

@@ -1,15 +1,14 @@
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LostKeys } from '../../../../node/accounts/lost-key/lost-keys.ts';
-import { LINK_MS, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
-import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
-import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { MAX_KEYS } from '../../../../node/accounts/api-keys.ts';
 import { SIGN_UP_ALLOWANCE } from '../../../../node/accounts/limits/allowances.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
-import { MailError } from '../../../../node/accounts/mail/mail-error.ts';
-import type { Mail } from '../../../../node/accounts/mail/mailer.ts';
+import { LINK_MS, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
+import { LostKeys } from '../../../../node/accounts/lost-key/lost-keys.ts';
+import { type Mail, MailError } from '../../../../node/accounts/mail/mailer.ts';
+import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
+import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { until } from '../../../fixtures/until.ts';
 import { AccountFixture, refusal, refused } from '../account-fixture.ts';
 

@@ -4,8 +4,7 @@ import type { SMTPServerOptions } from 'smtp-server';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MailConfig, MailTls } from '../../../../node/accounts/mail/config.ts';
-import { MailError } from '../../../../node/accounts/mail/mail-error.ts';
-import { createMailer, type Mail } from '../../../../node/accounts/mail/mailer.ts';
+import { createMailer, type Mail, MailError } from '../../../../node/accounts/mail/mailer.ts';
 import { certificate, reply, startStrictServer } from './strict-server.ts';
 
 const PASSWORD = 'correct horse battery staple';

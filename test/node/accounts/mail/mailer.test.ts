@@ -4,8 +4,14 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MailConfig } from '../../../../node/accounts/mail/config.ts';
-import { MailError, type MailErrorCode } from '../../../../node/accounts/mail/mail-error.ts';
-import { createMailer, MAIL_LIMITS, type Mail, type MailLimits } from '../../../../node/accounts/mail/mailer.ts';
+import {
+  createMailer,
+  type Mail,
+  MAIL_LIMITS,
+  MailError,
+  type MailErrorCode,
+  type MailLimits,
+} from '../../../../node/accounts/mail/mailer.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { fc } from '../../../fixtures/properties.ts';
 import { reply, startStrictServer } from './strict-server.ts';

@@ -5,7 +5,7 @@ import {
   STATEMENT_BURST,
   STATEMENT_EVERY_MS,
   StatementPace,
-} from '../../../../node/accounts/statements/statement-pace.ts';
+} from '../../../../node/accounts/statements/statement-publisher.ts';
 
 const test = suite('the pace of statements');
 

@@ -1,6 +1,11 @@
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isTransactionId, LedgerError, type LedgerClient, transactionId } from '../../../../node/anchoring/ledger/ledger-client.ts';
+import {
+  isTransactionId,
+  LedgerError,
+  type LedgerClient,
+  transactionId,
+} from '../../../../node/anchoring/ledger/ledger-client.ts';
 import { until } from '../../../fixtures/until.ts';
 
 /** What a client is tried against: a ledger whose topic can be counted, and clients that it must refuse. */

@@ -4,7 +4,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { transactionId } from '../../../../node/anchoring/ledger/ledger-client.ts';
 import { MirrorClient, MirrorError } from '../../../../node/anchoring/ledger/mirror-client.ts';
-import { MirrorFormatError, readClock, readMessages, readTransactions } from '../../../../node/anchoring/ledger/mirror-shapes.ts';
+import {
+  MirrorFormatError,
+  readClock,
+  readMessages,
+  readTransactions,
+} from '../../../../node/anchoring/ledger/mirror-shapes.ts';
 import { entity } from './ledger-process.ts';
 
 const TOPIC = entity('0.0.77');

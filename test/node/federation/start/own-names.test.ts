@@ -1,15 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { OwnNames } from '../../../../node/federation/start/node-start.ts';
 import { nativeSigner, nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { OwnNames } from '../../../../node/federation/start/own-names.ts';
 import { utf8 } from '../../../../protocol/bytes.ts';
 import { hashText } from '../../../../protocol/hash.ts';
 import { type EntityId, entityId, nodeId, type NodeId } from '../../../../protocol/ids.ts';
+import type { TopicMessage } from '../../../../protocol/log/decide.ts';
 import type { DecisionState } from '../../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../../protocol/log/in-force.ts';
 import { writeLedgerMessage } from '../../../../protocol/log/message.ts';
 import { rosterStatement } from '../../../../protocol/log/roster.ts';
-import type { TopicMessage } from '../../../../protocol/log/decide.ts';
 import { consensusOf } from '../../../fixtures/federation-topic.ts';
 import { TestFederation } from '../../../fixtures/federation.ts';
 import { MemoryRows } from '../../../fixtures/memory-rows.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { StartMarks } from '../../../../node/federation/start/start-marks.ts';
+import { StartMarks } from '../../../../node/federation/start/node-start.ts';
 import { StoreError } from '../../../../node/store/store.ts';
 import { MemoryRows } from '../../../fixtures/memory-rows.ts';
 

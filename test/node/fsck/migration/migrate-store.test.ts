@@ -1,8 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nodeId } from '../../../../protocol/ids.ts';
 import { migrateStore } from '../../../../node/fsck/migration/migrate-store.ts';
-import type { MigrationStep } from '../../../../node/fsck/migration/migration-step.ts';
+import type { MigrationStep } from '../../../../node/fsck/migration/sources.ts';
 import {
   FORMAT_KEY,
   formatTable,
@@ -13,6 +12,7 @@ import {
 } from '../../../../node/store/format.ts';
 import { type Rows, StoreError } from '../../../../node/store/store.ts';
 import { numberCodec, Table } from '../../../../node/store/table.ts';
+import { nodeId } from '../../../../protocol/ids.ts';
 import { MemoryRows } from '../../../fixtures/memory-rows.ts';
 import { killedAtEachWrite, StoppedRows } from '../../../fixtures/stopped-rows.ts';
 

@@ -3,7 +3,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { sourceIndexOperations, sourceKey } from '../../../../node/records/sources/sources.ts';
-import { formerHeadTable, formerRecordTable, RECORDS_A_WRITE, sourcesStep } from '../../../../node/fsck/migration/sources.ts';
+import {
+  formerHeadTable,
+  formerRecordTable,
+  RECORDS_A_WRITE,
+  sourcesStep,
+} from '../../../../node/fsck/migration/sources.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { countOf, sourceIndex, type SourceRow } from '../../../../node/records/sources/source-index.ts';
 import { formatTable, MIGRATED_FORMAT } from '../../../../node/store/format.ts';

@@ -1,11 +1,10 @@
 import { bazaarResourceServerExtension, declareDiscoveryExtension, validateDiscoveryExtension } from '@x402/extensions';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bazaarDeclaration, discoveryExtensions } from '../../../../node/http/discovery/bazaar.ts';
+import { bazaarDeclaration, discoveryExtensions, outline } from '../../../../node/http/discovery/bazaar.ts';
 import { offerOf } from '../../../../node/http/discovery/offer.ts';
-import { outline } from '../../../../node/http/discovery/outline.ts';
-import { encodeHeader } from '../../../../protocol/payments/header.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
+import { encodeHeader } from '../../../../protocol/payments/header.ts';
 import { paymentRequired } from '../../../../protocol/payments/terms.ts';
 import { fc } from '../../../fixtures/properties.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
-import { firstBlockSince, firstBlockThat } from '../../../../node/payments/facilitator/block-search.ts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
+import { firstBlockSince, firstBlockThat } from '../../../../node/payments/facilitator/evm-chain-reader.ts';
 import { fc } from '../../../fixtures/properties.ts';
 
 test('finds the first block of a time, whatever the times of blocks', async () => {

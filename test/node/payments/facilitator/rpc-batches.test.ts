@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rpcAnswer } from '../../../../node/payments/facilitator/chain-answers.ts';
-import { RpcBatches } from '../../../../node/payments/facilitator/rpc-batches.ts';
+import { RpcBatches } from '../../../../node/payments/facilitator/chain-client.ts';
 
 interface Question {
   readonly id: number;

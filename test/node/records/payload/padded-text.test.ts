@@ -1,7 +1,12 @@
+import { deflateRawSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deflateRawSync } from 'node:zlib';
-import { MAX_PADDED_TEXT_BYTES, packText, paddedLength, unpackText } from '../../../../node/records/payload/padded-text.ts';
+import {
+  MAX_PADDED_TEXT_BYTES,
+  packText,
+  paddedLength,
+  unpackText,
+} from '../../../../node/records/payload/payload-cipher.ts';
 import { fc } from '../../../fixtures/properties.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

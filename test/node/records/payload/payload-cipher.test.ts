@@ -1,7 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PayloadDamagedError, PayloadCipher, type SealedPayload } from '../../../../node/records/payload/payload-cipher.ts';
-import { MAX_PADDED_TEXT_BYTES } from '../../../../node/records/payload/padded-text.ts';
+import {
+  MAX_PADDED_TEXT_BYTES,
+  PayloadCipher,
+  PayloadDamagedError,
+  type SealedPayload,
+} from '../../../../node/records/payload/payload-cipher.ts';
 import { newRecordId } from '../../../../node/records/record-id.ts';
 import { nodeId, type RecordId, recordId } from '../../../../protocol/ids.ts';
 import { fc } from '../../../fixtures/properties.ts';

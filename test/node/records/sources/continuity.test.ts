@@ -4,7 +4,11 @@ import { sourceKey } from '../../../../node/records/sources/sources.ts';
 import { chainSourceTable, sourcePart } from '../../../../node/records/chain-tables.ts';
 import { joinTexts, splitTexts } from '../../../../node/records/record-lines.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
-import { checkContinuity, type Continuity, MAX_CONTINUITY_RECORDS } from '../../../../node/records/sources/continuity.ts';
+import {
+  checkContinuity,
+  type Continuity,
+  MAX_CONTINUITY_RECORDS,
+} from '../../../../node/records/sources/continuity.ts';
 import { sourceIndex } from '../../../../node/records/sources/source-index.ts';
 import { type Sha256Hash, writeSha256 } from '../../../../protocol/hash.ts';
 import { openRecord, recordLeaf, type WholeTexts, writeRecord } from '../../../../protocol/chain/record.ts';

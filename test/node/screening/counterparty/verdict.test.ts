@@ -1,9 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ChainProfile, readProfile } from '../../../../node/screening/counterparty/chain-profile.ts';
-import { type CounterpartyFacts, reasonsOf, verdictOf } from '../../../../node/screening/counterparty/verdict.ts';
 import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
 import type { ChainAccount, ChainBlock } from '../../../../node/payments/facilitator/contract.ts';
+import { type ChainProfile, readProfile } from '../../../../node/screening/counterparty/chain-profile.ts';
+import {
+  type CounterpartyFacts,
+  reasonsOf,
+  verdictOf,
+} from '../../../../node/screening/counterparty/counterparty-check.ts';
 import { walletAddress } from '../../../../protocol/payments/payment.ts';
 
 const NOW = 1_795_253_400;

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readEditionEntries } from '../../../../node/screening/lists/edition-files.ts';
+import { fileText, readEditionEntries } from '../../../../node/screening/lists/edition-files.ts';
 import {
   editionDirectory,
   type IncomingFile,
   removeStaging,
   stageEdition,
 } from '../../../../node/screening/lists/edition-staging.ts';
-import { fileText } from '../../../../node/screening/lists/file-text.ts';
 import { ListError, type ListErrorCode } from '../../../../node/screening/lists/list-error.ts';
 import type { ListId } from '../../../../node/screening/lists/list-id.ts';
 import {

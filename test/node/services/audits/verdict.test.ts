@@ -7,16 +7,16 @@ import {
   summaryOf,
   verdictOf,
   warningsOf,
-} from '../../../../node/services/audits/audit-report.ts';
+} from '../../../../node/services/audits/auditor.ts';
 import { judgeOtherNodes, type OtherAnswer, type Result } from '../../../../node/services/audits/other-nodes.ts';
 import { warned } from '../../../../node/services/audits/outcome.ts';
+import { EXAMPLE_HASH, EXAMPLE_IDS } from '../../../../protocol/api/example-ids.ts';
 import {
   CHECK_RESULTS,
   type CheckResult,
   MANDATORY_CHECKS,
   OPTIONAL_CHECKS,
 } from '../../../../protocol/api/verify-audit.ts';
-import { EXAMPLE_HASH, EXAMPLE_IDS } from '../../../../protocol/api/example-ids.ts';
 import { isSha256Hash } from '../../../../protocol/hash.ts';
 import { nodeId, recordId } from '../../../../protocol/ids.ts';
 import { isConsensusTimestamp, timestampOf } from '../../../../protocol/time.ts';

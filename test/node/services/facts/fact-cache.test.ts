@@ -3,12 +3,11 @@ import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MirrorError } from '../../../../node/anchoring/ledger/mirror-client.ts';
-import { FactCache, type FactSnapshot } from '../../../../node/services/facts/fact-cache.ts';
+import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { FactCache, FactError, type FactSnapshot } from '../../../../node/services/facts/fact-cache.ts';
 import { factCatalogue } from '../../../../node/services/facts/fact-catalogue.ts';
-import { FactError } from '../../../../node/services/facts/fact-error.ts';
 import { hashText } from '../../../../protocol/hash.ts';
 import { entityId } from '../../../../protocol/ids.ts';
-import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { fc } from '../../../fixtures/properties.ts';
 
 const TOPIC = entityId('0.0.5001');

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_DOCUMENT_BYTES } from '../../../../node/services/regulatory-feed/document-reader.ts';
-import { fetchDocument } from '../../../../node/services/regulatory-feed/fetch-document.ts';
+import { fetchDocument } from '../../../../node/services/regulatory-feed/source-watch.ts';
 
 let body: Buffer = Buffer.alloc(0);
 const server = createServer((_request, response) => {

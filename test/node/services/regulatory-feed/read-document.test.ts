@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readDocumentApart } from '../../../../node/services/regulatory-feed/document-reader.ts';
-import { type GivenItem, type RawDocument, readDocument } from '../../../../node/services/regulatory-feed/read-document.ts';
+import {
+  type GivenItem,
+  type RawDocument,
+  readDocument,
+} from '../../../../node/services/regulatory-feed/read-document.ts';
 import { RegwatchError } from '../../../../node/services/regulatory-feed/regwatch-error.ts';
 import type { SourceTerms } from '../../../../node/services/regulatory-feed/source-terms.ts';
 import { document, ESMA, EUR_LEX, FCA, FEDERAL_REGISTER, GOV_UK, RDF, rss, terms } from './documents.ts';

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ConfigError } from '../../../../node/config/read-variable.ts';
-import { retryAfterMs } from '../../../../node/services/regulatory-feed/fetch-document.ts';
-import { pauseAfterFailure, pauseAfterSuccess } from '../../../../node/services/regulatory-feed/pace.ts';
+import {
+  pauseAfterFailure,
+  pauseAfterSuccess,
+  retryAfterMs,
+} from '../../../../node/services/regulatory-feed/source-watch.ts';
 import { readSources } from '../../../../node/services/regulatory-feed/sources.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'meridian-sources-'));

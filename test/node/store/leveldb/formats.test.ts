@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { crc32c, maskCrc } from '../../../../node/store/leveldb/crc32c.ts';
 import { FormatError, FormatReader } from '../../../../node/store/leveldb/format-reader.ts';
-import { decompressSnappy } from '../../../../node/store/leveldb/snappy.ts';
+import { decompressSnappy } from '../../../../node/store/leveldb/table-block.ts';
 import { applyEdit, emptyVersion } from '../../../../node/store/leveldb/version-edits.ts';
 import { fc } from '../../../fixtures/properties.ts';
 

@@ -1,11 +1,10 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ConfirmationWatch } from '../../../../node/verification/attestation/confirmation-watch.ts';
-import { Confirmations } from '../../../../node/verification/attestation/confirmations.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { groupOperations } from '../../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../../node/records/batch-tables.ts';
+import { groupOperations } from '../../../../node/records/record-tables.ts';
+import { Confirmations, ConfirmationWatch } from '../../../../node/verification/attestation/confirmation-watch.ts';
 import { type Evidence, readEvidence } from '../../../../node/verification/evidence.ts';
 import { ProofTrees } from '../../../../node/verification/proof-trees.ts';
 import { envelopeStatement } from '../../../../protocol/chain/envelope.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Confirmations } from '../../../../node/verification/attestation/confirmations.ts';
 import { newRecordId } from '../../../../node/records/record-id.ts';
+import { Confirmations } from '../../../../node/verification/attestation/confirmation-watch.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
 
 const NEVER_MS = 60_000;

@@ -6,7 +6,13 @@ import { RemoteEngine, type RemoteEngineConfig } from '../../../../../node/servi
 import { nativeSuite } from '../../../../../node/keys/native-suite.ts';
 import { hashText } from '../../../../../protocol/hash.ts';
 import { canonicalize } from '../../../../../protocol/json/canonical.ts';
-import { type Behaviour, chatCompletion, CompletionServer, ENTRY, json } from '../../../../fixtures/completion-server.ts';
+import {
+  type Behaviour,
+  chatCompletion,
+  CompletionServer,
+  ENTRY,
+  json,
+} from '../../../../fixtures/completion-server.ts';
 import { until } from '../../../../fixtures/until.ts';
 import { ask, PATIENT } from '../../../../fixtures/toy-model.ts';
 

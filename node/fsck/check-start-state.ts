@@ -1,8 +1,47 @@
+import { hash } from 'node:crypto';
 import { isNodeId } from '../../protocol/ids.ts';
-import { readHead } from '../records/batch-tables.ts';
+import { REREAD_ROW, rereadTable } from '../federation/reread.ts';
 import { ownNameTable, START_ROWS, startTable, type StartTold, startToldTable } from '../log/start-tables.ts';
+import { readHead } from '../records/batch-tables.ts';
+import { payloadKeyTable } from '../records/payload/payload-keys.ts';
+import { purgeDueTable } from '../store/due-purges.ts';
+import { FORMAT_KEY, formatTable } from '../store/format.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
+
+/** Rows that are still to be purged of what they held: none that ended is there any more. Rows of payload keys end place by place. */
+export const purgeCheck: TableCheck = {
+  tables: [purgeDueTable],
+  async run(check) {
+    const { report, store } = check;
+    for await (const { key, parts, value } of readRows(check, purgeDueTable)) {
+      report.count('purgesDue');
+      if (value === undefined) continue;
+      const isNamed = parts.join('/') === hash('sha256', value, 'hex');
+      if (!isNamed) report.problem(purgeDueTable.name, key, 'names another row');
+      if (isNamed && !value.startsWith(`${payloadKeyTable.name}/`) && (await store.get(value)) !== undefined) {
+        report.problem(purgeDueTable.name, key, `is due for ${value}, which is still there`);
+      }
+    }
+  },
+};
+
+/**
+ * The version of the store's format stands alone. That it is this release's was seen before any row was read. So does the
+ * mark that the ledger is being read anew.
+ */
+export const formatCheck: TableCheck = {
+  tables: [formatTable, rereadTable],
+  async run(check) {
+    for await (const { key } of readRows(check, formatTable)) {
+      if (key !== FORMAT_KEY) check.report.problem(formatTable.name, key, 'belongs to nothing');
+    }
+    for await (const { key, value } of readRows(check, rereadTable)) {
+      if (key !== rereadTable.key(REREAD_ROW)) check.report.problem(rereadTable.name, key, 'belongs to nothing');
+      else if (value !== undefined) check.report.notChecked.push('what the ledger says: it is being read anew');
+    }
+  },
+};
 
 /** What a start has to know of the runs before: which rows there are, and that the chains reach as far as they say. */
 export const startCheck: TableCheck = {
