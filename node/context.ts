@@ -414,7 +414,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   );
   const regwatch = await openRegwatchServices({ ...overrides, ...services, intake, config, storageGuard });
   opening.use(regwatch.regSources);
-  const inference = opening.use(openInference(config, log));
+  const inference = opening.use(openInference(config.inference, log));
   const lists = opening.use(openListServices({ ...services, config, intake }));
   const start = new NodeStart({
     ...overrides,

@@ -8,7 +8,6 @@ import { StatementPublisher, type StatementPublisherOptions } from './statements
 import { SignUp } from './sign-up/sign-up.ts';
 import { SignUpLimits } from './sign-up/sign-up-limits.ts';
 import { AuditLog } from './audit-log/audit-log.ts';
-import type { NodeConfig } from '../config/config.ts';
 import type { Intake } from '../intake/intake.ts';
 import { AddressLimits } from './limits/address-limits.ts';
 import { FreeLimits } from './limits/free-limits.ts';
@@ -17,6 +16,7 @@ import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { UncountedLimits, type UncountedLimitsOptions } from './limits/uncounted-limits.ts';
 import type { FederationLog } from '../log/federation-log.ts';
+import type { MailConfig } from './mail/config.ts';
 import { createMailer, type Mailer } from './mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 
@@ -49,7 +49,7 @@ interface AccountServicesOptions
   readonly submit: Intake['submit'];
   readonly now: () => number;
   readonly log: Logger;
-  readonly config: Pick<NodeConfig, 'mail' | 'signUp'>;
+  readonly config: { readonly mail: MailConfig | null; readonly signUp: boolean };
   /** Address of the key-authenticated API. */
   readonly nodeUrl: () => string;
 }

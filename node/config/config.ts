@@ -1,29 +1,18 @@
-import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
-import { AddressList, isAddressRange } from '../outbound/address-list.ts';
-import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
+import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/config.ts';
 import { isMailAddress } from '../accounts/mail/mail-address.ts';
-import type { ListUpdateConfig } from '../screening/lists/update/config.ts';
+import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
+import { AddressList, isAddressRange } from '../outbound/address-list.ts';
+import { isLoopback } from '../outbound/redirects.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
+import type { ListUpdateConfig } from '../screening/lists/update/config.ts';
 import type { InferenceConfig } from '../services/inference/config.ts';
 import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
 import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
-import {
-  ConfigError,
-  isLoopback,
-  list,
-  type ListenAddress,
-  listenAddress,
-  oneOf,
-  parse,
-  port,
-  positive,
-  required,
-  upTo,
-} from './read-variable.ts';
+import { ConfigError, list, type ListenAddress, listenAddress, oneOf, parse, port, positive, required, upTo } from './read-variable.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
 export interface NodeConfig {

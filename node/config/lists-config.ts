@@ -1,10 +1,11 @@
+import { isLoopback } from '../outbound/redirects.ts';
 import { fills, formOf } from '../screening/lists/edition-files.ts';
 import { isFileName } from '../screening/lists/edition-manifest.ts';
 import { isListId, LIST_IDS, type ListId } from '../screening/lists/list-id.ts';
 import type { ListSources, ListUpdateConfig } from '../screening/lists/update/config.ts';
 import { OFFICIAL_SOURCES } from '../screening/lists/update/official-sources.ts';
 import type { Environment } from './environment.ts';
-import { ConfigError, isLoopback, positive } from './read-variable.ts';
+import { ConfigError, positive } from './read-variable.ts';
 
 const DEFAULT_UPDATE_HOURS = 6;
 const HOUR_MS = 3_600_000;

@@ -1,3 +1,4 @@
+import { isLoopback } from '../outbound/redirects.ts';
 import type { Environment, Variable } from './environment.ts';
 
 /** A node that is set up wrongly. Names the variable at fault, never a secret. */
@@ -14,7 +15,6 @@ export interface ListenAddress {
 const MAX_PORT = 65_535;
 const LISTEN_ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
 const HTTP = new Set(['http:', 'https:']);
-const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 
 /** The variable's text. Throws `ConfigError` where it is not set. */
 export function required(environment: Environment, name: Variable): string {
@@ -100,9 +100,4 @@ export function list(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-}
-
-/** Whether nothing sent there leaves this machine. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host);
 }

@@ -5,8 +5,8 @@ import type { AddressInfo, ListenOptions, Server as NetServer, Socket } from 'no
 import { ADDRESS_ALLOWANCE, CONNECTIONS } from '../accounts/limits/allowances.ts';
 import { type Addresses, addressKey, plainAddress } from '../accounts/limits/client-address.ts';
 import type { HttpConfig } from '../config/config.ts';
-import { isLoopback } from '../config/read-variable.ts';
 import { AddressList } from '../outbound/address-list.ts';
+import { isLoopback } from '../outbound/redirects.ts';
 import { listenOnQueues, startListening, stopListening } from './accept-queues.ts';
 import { answerRequests } from './malformed-requests.ts';
 

@@ -11,7 +11,6 @@ import type { Claims, Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { Account } from '../accounts/account.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadCipher, SealedPayload } from '../records/payload/payload-cipher.ts';
 import { randomBytesPooled } from '../keys/randomness.ts';
@@ -62,7 +61,7 @@ export interface PreparedDraft {
 
 /** The draft of a record whose payload is kept as the account has it. */
 export function keptFor<Kept extends PaidDraft>(
-  { compressPayloads }: Pick<Account, 'compressPayloads'>,
+  { compressPayloads }: { readonly compressPayloads?: boolean },
   draft: Kept,
 ): Kept {
   return compressPayloads === true ? { ...draft, compressPayload: true } : draft;

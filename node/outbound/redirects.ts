@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
-import { isLoopback } from '../config/read-variable.ts';
 
 /** An answer led to where nobody should be led, or on and on. */
 export class RedirectError extends Error {
   override readonly name = 'RedirectError';
 }
 
+const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** This machine, private networks, and those of a link (RFC 6890), where clouds keep what an instance may know. */
@@ -58,4 +58,9 @@ function isNear({ hostname }: URL): boolean {
   const version = isIP(host);
   if (version === 0) return isLoopback(host) || host.endsWith('.localhost');
   return NEAR.check(host, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Whether nothing sent there leaves this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host);
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import type { NodeConfig } from '../config/config.ts';
 import type { Intake } from '../intake/intake.ts';
 import { readGroup, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
+import type { PaymentsConfig } from './facilitator/config.ts';
 import type { ChainReader } from './facilitator/contract.ts';
 import { type LateBackend, lateBackend } from './facilitator/late-backend.ts';
 import { OpenAuthorizations } from './open-authorizations.ts';
@@ -48,7 +48,7 @@ export interface PaymentMeans {
 
 /** The means that a configuration tells of; null where a node takes no payments. Asks nobody anything. */
 export function openPaymentMeans(
-  { payments, production }: Pick<NodeConfig, 'payments' | 'production'>,
+  { payments, production }: { readonly payments: PaymentsConfig | null; readonly production: boolean },
   log: Logger,
 ): PaymentMeans | null {
   if (payments === null) return null;

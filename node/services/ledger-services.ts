@@ -1,7 +1,7 @@
+import type { NodeId } from '../../protocol/ids.ts';
 import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
 import { MirrorClient } from '../anchoring/ledger/mirror-client.ts';
 import { Auditor, type AuditorOptions } from './audits/auditor.ts';
-import type { NodeConfig } from '../config/config.ts';
 import { FactCache } from './facts/fact-cache.ts';
 import { factCatalogue } from './facts/fact-catalogue.ts';
 
@@ -12,7 +12,7 @@ export interface LedgerServices extends AsyncDisposable {
 }
 
 interface LedgerServicesOptions extends Omit<AuditorOptions, 'mirror' | 'members' | 'self'> {
-  readonly config: Pick<NodeConfig, 'id'>;
+  readonly config: { readonly id: NodeId };
   readonly ledger: AnchoringConfig;
 }
 

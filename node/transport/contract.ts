@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
+import type { MemberProtocol } from '../accounts/limits/route-weights.ts';
 import type { TransportLimits } from './limits.ts';
 
 export const TOPICS = ['batch', 'checkpoint', 'keys'] as const;
-export const PROTOCOLS = ['status', 'batches', 'record', 'payload', 'log', 'held', 'start'] as const;
 
 export type Topic = (typeof TOPICS)[number];
-export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
  * What a receiver says of a gossiped message. `accept` forwards it. `ignore` drops it without blame; the same bytes
@@ -76,14 +75,14 @@ export interface Transport extends AsyncDisposable {
    */
   publish(topic: Topic, data: Uint8Array): Promise<number>;
   /** Answers a protocol; one server a protocol, registered before or after `start`. */
-  serve(protocol: Protocol, serve: Serve): void;
+  serve(protocol: MemberProtocol, serve: Serve): void;
   /**
    * Asks a connected member and yields its answer's frames. Ends normally only at the answer's end marker, so a cut
    * stream is an error (`cut`), never a short answer. Throws `TransportError`. Retry is the caller's.
    */
   request(
     node: string,
-    protocol: Protocol,
+    protocol: MemberProtocol,
     request: Uint8Array,
     options?: { signal?: AbortSignal },
   ): AsyncIterable<Uint8Array>;

@@ -1,5 +1,5 @@
-import { TOPICS } from './contract.ts';
-import type { Protocol, Topic } from './contract.ts';
+import type { MemberProtocol } from '../accounts/limits/route-weights.ts';
+import { type Topic, TOPICS } from './contract.ts';
 
 const VERSION = 1;
 const DIGEST = /^[0-9a-f]{8}$/;
@@ -10,7 +10,7 @@ export interface WireNames {
   topic(topic: Topic): string;
   /** The topic behind a wire name; null for any other text. */
   topicOf(name: string): Topic | null;
-  protocol(protocol: Protocol): string;
+  protocol(protocol: MemberProtocol): string;
 }
 
 /**

@@ -1,13 +1,14 @@
+import type { Stream } from '@libp2p/interface';
+import type { MemberProtocol } from '../accounts/limits/route-weights.ts';
 import { openConnection } from './connections.ts';
+import type { WireFault } from './contract.ts';
 import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import { dataFrame, HEADER_BYTES } from './frames.ts';
-import { StreamReader } from './stream-reader.ts';
-import type { Stream } from '@libp2p/interface';
-import type { Protocol, WireFault } from './contract.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
+import { StreamReader } from './stream-reader.ts';
 
 /** Streams of one protocol that we open on one connection; the peer's own bound is lower. */
 const STREAMS_PER_PROTOCOL = 64;
@@ -47,7 +48,7 @@ export class RequestClient {
     this.#signal = signal;
   }
 
-  async *request(to: string, protocol: Protocol, body: Uint8Array, caller?: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *request(to: string, protocol: MemberProtocol, body: Uint8Array, caller?: AbortSignal): AsyncGenerator<Uint8Array> {
     if (body.length > this.#limits.requestBytes) {
       throw new TransportError('too-large', `a request of ${body.length} bytes is over ${this.#limits.requestBytes}`);
     }
@@ -65,7 +66,7 @@ export class RequestClient {
     }
   }
 
-  async #open(to: string, protocol: Protocol, ours: AbortSignal, whole: AbortSignal): Promise<Stream> {
+  async #open(to: string, protocol: MemberProtocol, ours: AbortSignal, whole: AbortSignal): Promise<Stream> {
     const member = this.#members.other(to);
     const connection = member === null ? null : openConnection(this.#node, member.peerId);
     if (connection === null) throw new TransportError('unreachable', `${to} is not connected`);

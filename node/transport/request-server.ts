@@ -3,7 +3,7 @@ import type { PeerId, Stream } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import { MEMBER_WEIGHTS, SENT_KIB_MS } from '../accounts/limits/route-weights.ts';
 import { Bucket } from './bucket.ts';
-import { type MemberRefusal, type Protocol, PROTOCOLS, type Serve, type WireFault } from './contract.ts';
+import { type MemberRefusal,  type Serve, type WireFault } from './contract.ts';
 import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import type { FloodGuard } from './flood-guard.ts';
 import { dataFrame, HEADER_BYTES, isRefusal, lastFrame, type Refusal } from './frames.ts';
@@ -47,7 +47,7 @@ export class MemberBudget {
   }
 
   /** Takes on a request of a member, or tells that it is to come back later. */
-  admit(node: string, protocol: Protocol, now: number): boolean {
+  admit(node: string, protocol: MemberProtocol, now: number): boolean {
     const { processor, bytes } = this.#accountOf(node, now);
     if (!processor.fill(now) || !bytes.fill(now) || !this.#all.fill(now)) return false;
     const cost = MEMBER_WEIGHTS[protocol];
@@ -110,7 +110,7 @@ function assertWritable(stream: Stream) {
 /** Above what the gates and the flood guard admit, so that one too many is told so, and noted, rather than reset. */
 const STREAMS_PER_PROTOCOL = 320;
 /** What a member asks for of its own accord. `record` and `payload` are asked for whenever a user wants one. */
-const PAGED: readonly Protocol[] = ['status', 'batches'];
+const PAGED: readonly MemberProtocol[] = ['status', 'batches'];
 
 interface RequestServerOptions {
   readonly names: WireNames;
@@ -137,7 +137,7 @@ export class RequestServer {
   readonly #guard: FloodGuard;
   readonly #gate: RequestGate;
   readonly #pageGate: RequestGate;
-  readonly #servers = new Map<Protocol, Serve>();
+  readonly #servers = new Map<MemberProtocol, Serve>();
 
   constructor({ names, members, limits, guard, onFault, onRefused, log, signal }: RequestServerOptions) {
     this.#names = names;
@@ -156,14 +156,14 @@ export class RequestServer {
   }
 
   /** @throws Error when the protocol has its server already */
-  serve(protocol: Protocol, serve: Serve) {
+  serve(protocol: MemberProtocol, serve: Serve) {
     if (this.#servers.has(protocol)) throw new Error(`protocol ${protocol} is served already`);
     this.#servers.set(protocol, serve);
   }
 
   /** Every protocol is offered; one without a server answers `refused`. */
   async attach(node: MeridianNode): Promise<void> {
-    for (const protocol of PROTOCOLS) {
+    for (const protocol of MEMBER_PROTOCOLS) {
       await node.handle(
         this.#names.protocol(protocol),
         (stream, connection) => this.#converse(protocol, stream, connection.remotePeer),
@@ -182,7 +182,7 @@ export class RequestServer {
    * One request and its answer. Never rejects; the stream is finished when it returns. The request is read before
    * anything is said, refusals too: a reset that overtakes the asker's negotiation would hide what we say.
    */
-  async #converse(protocol: Protocol, stream: Stream, peer: PeerId): Promise<void> {
+  async #converse(protocol: MemberProtocol, stream: Stream, peer: PeerId): Promise<void> {
     const from = this.#members.nodeOf(peer);
     const finish = from === null ? () => undefined : this.#guard.admitConversation(peer);
     if (finish === null) {
@@ -209,7 +209,7 @@ export class RequestServer {
 
   /** Serves one request and says how the answer ends. */
   async #attempt(
-    protocol: Protocol,
+    protocol: MemberProtocol,
     stream: Stream,
     from: string,
     peer: PeerId,
@@ -244,7 +244,7 @@ export class RequestServer {
   }
 
   async #answer(
-    protocol: Protocol,
+    protocol: MemberProtocol,
     stream: Stream,
     request: Uint8Array,
     from: string,

@@ -1,18 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionGater, PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
+import type { MemberProtocol } from '../accounts/limits/route-weights.ts';
 import { hangUp, openConnection } from './connections.ts';
-import {
-  type PeerState,
-  type Protocol,
-  type Serve,
-  type Topic,
-  TOPICS,
-  type Transport,
-  type TransportMember,
-  type TransportOptions,
-  type WireFault,
-} from './contract.ts';
+import { type PeerState, type Serve, type Topic, TOPICS, type Transport, type TransportMember, type TransportOptions, type WireFault } from './contract.ts';
 import { TransportError } from './errors.ts';
 import { FloodGuard } from './flood-guard.ts';
 import type { GossipTransport } from './gossip.ts';
@@ -86,7 +77,7 @@ type ReadMembers = typeof ReadMembersFunction;
 
 export type {
   PeerState,
-  Protocol,
+  MemberProtocol,
   Receive,
   Serve,
   Topic,
@@ -168,11 +159,11 @@ class Libp2pTransport implements Transport {
     return await this.#live().gossip.publish(topic, data);
   }
 
-  serve(protocol: Protocol, serve: Serve) {
+  serve(protocol: MemberProtocol, serve: Serve) {
     this.#server.serve(protocol, serve);
   }
 
-  async *request(to: string, protocol: Protocol, body: Uint8Array, { signal }: { signal?: AbortSignal } = {}) {
+  async *request(to: string, protocol: MemberProtocol, body: Uint8Array, { signal }: { signal?: AbortSignal } = {}) {
     yield* this.#live().client.request(to, protocol, body, signal);
   }
 

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import type { RecordId } from '../../protocol/ids.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { namedBy } from '../accounts/elsewhere/account-versions.ts';
 import { heldPayload, statementFor } from '../accounts/elsewhere/statement-payloads.ts';
 import type { Refusals } from '../accounts/limits/refusals.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import type { NodeConfig } from '../config/config.ts';
 import type { LogFollower } from '../federation/log-follower.ts';
 import type { Chains } from '../log/chains.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
@@ -45,7 +44,7 @@ export interface VerificationServices extends AsyncDisposable {
 }
 
 interface VerificationServicesOptions {
-  readonly config: Pick<NodeConfig, 'id' | 'payloadResidency'>;
+  readonly config: { readonly id: NodeId; readonly payloadResidency: 'region' | 'federation' };
   readonly now: () => number;
   readonly store: Store;
   readonly keys: FederationKeys;

@@ -1,5 +1,3 @@
-import type { Protocol } from '../../transport/contract.ts';
-
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
@@ -139,8 +137,12 @@ function isFree(weight: RouteWeight): boolean {
   return weight.class !== 'paid' && weight !== KEYED_BATCH;
 }
 
+/** What a member may ask another for. */
+export const MEMBER_PROTOCOLS = ['status', 'batches', 'record', 'payload', 'log', 'held', 'start'] as const;
+export type MemberProtocol = (typeof MEMBER_PROTOCOLS)[number];
+
 /** What one request of a member costs of the processor before its answer is sent, in milliseconds, by what it asks for. */
-export const MEMBER_WEIGHTS: Readonly<Record<Protocol, number>> = {
+export const MEMBER_WEIGHTS: Readonly<Record<MemberProtocol, number>> = {
   status: 2,
   batches: 2,
   record: 1,

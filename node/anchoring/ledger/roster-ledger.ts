@@ -1,10 +1,16 @@
 import type { NodeId } from '../../../protocol/ids.ts';
 import type { Roster } from '../../../protocol/log/roster.ts';
-import type { NodeConfig } from '../../config/config.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './config.ts';
 
 export class LedgerConfigError extends Error {
   override readonly name = 'LedgerConfigError';
+}
+
+/** What the operator of a node says of the ledger. */
+interface LedgerSettings {
+  readonly id: NodeId;
+  readonly ledger: Omit<AnchoringConfig, 'network' | 'topicId'>;
+  readonly production: boolean;
 }
 
 /**
@@ -13,7 +19,7 @@ export class LedgerConfigError extends Error {
  * this node's word.
  */
 export function rosterLedger(
-  { id, ledger, production }: Pick<NodeConfig, 'id' | 'ledger' | 'production'>,
+  { id, ledger, production }: LedgerSettings,
   roster: Pick<Roster, 'ledger' | 'members'>,
 ): AnchoringConfig {
   requireOwnAccount(id, ledger, roster);
@@ -31,7 +37,7 @@ export function rosterLedger(
 
 function requireOwnAccount(
   id: NodeId,
-  { operatorId }: NodeConfig['ledger'],
+  { operatorId }: LedgerSettings['ledger'],
   { members }: Pick<Roster, 'members'>,
 ): void {
   const accounts = members.find(({ node }) => node === id)?.accounts ?? [];

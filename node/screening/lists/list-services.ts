@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { NodeConfig } from '../../config/config.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { ListRegistry } from './list-registry.ts';
+import type { ListUpdateConfig } from './update/config.ts';
 import { ListUpdates } from './update/list-updates.ts';
 import { ListSearches } from '../list-searches.ts';
 import { packInThread } from '../packing-thread.ts';
@@ -17,7 +17,7 @@ export interface ListServices {
 }
 
 interface ListServicesOptions {
-  readonly config: Pick<NodeConfig, 'home' | 'lists'>;
+  readonly config: { readonly home: string; readonly lists: ListUpdateConfig | null };
   readonly store: Store;
   readonly intake: Pick<Intake, 'submit'>;
   readonly now: () => number;

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { NodeConfig } from '../../config/config.ts';
 import { EmbeddedEngine } from './embedded/embedded-engine.ts';
 import type { Engine } from './engine.ts';
 import { Inference } from './inference.ts';
@@ -9,7 +8,7 @@ import type { InferenceConfig } from './config.ts';
 const DEFAULT_TIME_LIMIT_MS = 60_000;
 
 /** The model that a configuration tells of. Asks nobody anything, and loads nothing: that comes with the first prompt. */
-export function openInference({ inference: config }: Pick<NodeConfig, 'inference'>, log: Logger): Inference {
+export function openInference(config: InferenceConfig | null, log: Logger): Inference {
   const engineLog = log.child({ component: 'inference' });
   return new Inference({
     engine: config === null ? null : engineOf(config, engineLog),

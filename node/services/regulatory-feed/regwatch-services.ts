@@ -28,7 +28,7 @@ interface RegwatchServicesOptions {
   readonly storageGuard: { requireCapacity(): void };
 }
 
-/** Opens the feed; `regSources` asks nobody before it is started. Throws `ConfigError`. */
+/** Opens the feed; `regSources` asks nobody before it is started. Throws `SourcesError`. */
 export async function openRegwatchServices(options: RegwatchServicesOptions): Promise<RegwatchServices> {
   const { store, intake, now, random = Math.random, log, config, storageGuard } = options;
   const regItems = new ItemIntake({ store, intake, now, requireStorage: () => storageGuard.requireCapacity() });

@@ -11,7 +11,7 @@ import {
 } from '../../../protocol/api/regwatch-words.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import { Closed } from '../../../protocol/shapes.ts';
-import { ConfigError, isLoopback } from '../../config/read-variable.ts';
+import { isLoopback } from '../../outbound/redirects.ts';
 import { OPERATOR_SOURCE } from './item-intake.ts';
 import { SOURCE_ID_PATTERN } from './regwatch-tables.ts';
 import { DOCUMENT_FORMATS, type SourceTerms } from './source-terms.ts';
@@ -54,8 +54,13 @@ export interface Source {
   readonly terms: SourceTerms;
 }
 
+/** The operator's file of sources cannot be used. */
+export class SourcesError extends Error {
+  override readonly name = 'SourcesError';
+}
+
 /**
- * The sources that the file names; none where there is no file. Throws `ConfigError` naming what is at fault: half of
+ * The sources that the file names; none where there is no file. Throws `SourcesError` naming what is at fault: half of
  * the sources is worse than none.
  */
 export async function readSources(file: string | null): Promise<readonly Source[]> {
@@ -100,8 +105,8 @@ async function parsed(file: string): Promise<unknown> {
   }
 }
 
-function wrong(message: string): ConfigError {
-  return new ConfigError(`REGWATCH_SOURCES: ${message}`);
+function wrong(message: string): SourcesError {
+  return new SourcesError(`REGWATCH_SOURCES: ${message}`);
 }
 
 function isTimeZone(name: string): boolean {

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import type { MemberProtocol } from '../../../node/accounts/limits/route-weights.ts';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
 import { FEDERATION_LIMITS } from '../../../node/federation/limits.ts';
 import { pageRequest, recordRequest, STATUS_REQUEST } from '../../../node/federation/page-forms.ts';
-import { type Protocol, TOPICS } from '../../../node/transport/contract.ts';
-import { createTransport } from '../../../node/transport/transport.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { logRequest } from '../../../node/log/log-forms.ts';
+import { TOPICS } from '../../../node/transport/contract.ts';
+import { createTransport } from '../../../node/transport/transport.ts';
 import { nodeId, nodeOfRecord, recordId } from '../../../protocol/ids.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
@@ -47,7 +48,7 @@ export const greedyMember: Attack = async ({ member, records }) => {
   await until('the member to be connected', () =>
     transport.peers().some(({ node, connected }) => node === victim && connected),
   );
-  const questions: (readonly [protocol: Protocol, request: Uint8Array])[] = [
+  const questions: (readonly [protocol: MemberProtocol, request: Uint8Array])[] = [
     ['batches', pageRequest.encode({ want: 'chain', node: victim, batch: 1, seq: 1 })],
     ['batches', pageRequest.encode({ want: 'keys', node: victim })],
     ['batches', pageRequest.encode({ want: 'equivocations' })],

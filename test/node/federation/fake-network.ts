@@ -1,13 +1,6 @@
+import type { MemberProtocol } from '../../../node/accounts/limits/route-weights.ts';
 import { type PageRequest, pageRequest } from '../../../node/federation/page-forms.ts';
-import type {
-  PeerState,
-  Protocol,
-  Receive,
-  Serve,
-  Topic,
-  Transport,
-  ValidationResult,
-} from '../../../node/transport/contract.ts';
+import type { PeerState, Receive, Serve, Topic, Transport, ValidationResult } from '../../../node/transport/contract.ts';
 import { TransportError } from '../../../node/transport/errors.ts';
 
 export interface AskedPage {
@@ -89,7 +82,7 @@ class FakeTransport implements Transport {
   started = false;
   readonly #network: FakeNetwork;
   readonly #members: readonly string[];
-  readonly #servers = new Map<Protocol, Serve>();
+  readonly #servers = new Map<MemberProtocol, Serve>();
   readonly #listeners = new Set<(node: string) => void>();
 
   constructor(network: FakeNetwork, node: string, members: readonly string[], receive: Receive) {
@@ -113,13 +106,13 @@ class FakeTransport implements Transport {
     return others.length;
   }
 
-  serve(protocol: Protocol, serve: Serve): void {
+  serve(protocol: MemberProtocol, serve: Serve): void {
     this.#servers.set(protocol, serve);
   }
 
   async *request(
     to: string,
-    protocol: Protocol,
+    protocol: MemberProtocol,
     request: Uint8Array,
     { signal = new AbortController().signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<Uint8Array> {
@@ -175,7 +168,7 @@ class FakeTransport implements Transport {
     this.started = false;
   }
 
-  get servers(): ReadonlyMap<Protocol, Serve> {
+  get servers(): ReadonlyMap<MemberProtocol, Serve> {
     return this.#servers;
   }
 

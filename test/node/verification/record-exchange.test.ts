@@ -1,14 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { MemberProtocol } from '../../../node/accounts/limits/route-weights.ts';
 import { payloadAnswer, recordRequest } from '../../../node/federation/page-forms.ts';
-import { RecordExchange, type RecordExchangeOptions } from '../../../node/verification/record-exchange.ts';
-import type { Protocol, Serve, Transport } from '../../../node/transport/contract.ts';
-import { TransportError } from '../../../node/transport/errors.ts';
-import type { Bundle } from '../../../protocol/verdict/bundle.ts';
-import { utf8 } from '../../../protocol/bytes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { Serve, Transport } from '../../../node/transport/contract.ts';
+import { TransportError } from '../../../node/transport/errors.ts';
+import { RecordExchange, type RecordExchangeOptions } from '../../../node/verification/record-exchange.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
 import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
 import type { Decision } from '../../../protocol/log/decision.ts';
+import type { Bundle } from '../../../protocol/verdict/bundle.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { fastFederation, MemberFixture, silent, temporaryHome } from '../federation/member-fixture.ts';
 
@@ -164,7 +165,7 @@ test('a node answers for its own records alone', async () => {
   const federation = await fastFederation(['eu', 'us']);
   await using home = await temporaryHome();
   await using own = await MemberFixture.open(home.path, federation, 'us');
-  const servers = new Map<Protocol, Serve>();
+  const servers = new Map<MemberProtocol, Serve>();
   const asked: string[] = [];
   const transport: Pick<Transport, 'request' | 'serve'> = {
     serve: (protocol, serve) => void servers.set(protocol, serve),
@@ -188,7 +189,7 @@ test('a node answers for its own records alone', async () => {
   const { record: mine } = federation.records('us').append({}, federation.tick());
   assert.is(await exchange.askEvidence(mine.id), undefined, 'nor asks itself');
   const request = recordRequest.encode({ id: idOf(batch) });
-  const answers = async (protocol: Protocol) =>
+  const answers = async (protocol: MemberProtocol) =>
     Array.fromAsync(servers.get(protocol)?.(request, 'eu', new AbortController().signal) ?? []);
   assert.equal(await answers('record'), [new Uint8Array(0)]);
   assert.equal(await answers('payload'), [payloadAnswer.encode({ state: 'unknown' })]);
