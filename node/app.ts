@@ -12,14 +12,13 @@ import { RequestScheduler } from './http/request-scheduler.ts';
 import { listen, type Listener } from './http/server.ts';
 import { startingGate, startingOperatorGate, startingPaidGate } from './http/starting-gate.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
-import { operatorRoutes } from './operator-routes.ts';
 import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { ROSTERS_PATH } from './operator/roster-routes.ts';
 import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
-import { apiRoutes } from './routes.ts';
+import { apiRoutes, operatorRoutes } from './routes.ts';
 import { sealLast } from './wiring/sealed-batches.ts';
 
 /**

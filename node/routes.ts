@@ -19,7 +19,7 @@ import { paidTieredAttestRoute } from './http/paid/tiered-attest.ts';
 import { verifyAuditRoute } from './http/paid/verify-audit.ts';
 import { walletRecordRoute } from './http/paid/wallet-record.ts';
 import type { Recorder } from './http/recording/recorder.ts';
-import type { Route } from './http/route.ts';
+import type { OperatorRoute, Route } from './http/route.ts';
 import { accountRoutes } from './http/routes/account.ts';
 import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute, tieredAttestRoute } from './http/routes/attest.ts';
@@ -47,6 +47,13 @@ import { verifyRoute } from './http/routes/verify.ts';
 import { logHealth } from './log/log-view.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
 import { readRecordsFrom } from './records/record-reader.ts';
+import { backupRoutes } from './operator/backup-routes.ts';
+import { operatorAccountRoutes } from './operator/account-routes.ts';
+import { operatorListRoutes } from './operator/list-routes.ts';
+import { regwatchRoutes } from './operator/regwatch-routes.ts';
+import { rosterRoutes } from './operator/roster-routes.ts';
+import { screeningRoutes } from './operator/screening-routes.ts';
+import { signingKeyRoutes } from './operator/signing-key-routes.ts';
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
@@ -173,5 +180,19 @@ function paidRecordRoutes(context: NodeContext, verifyUrl: VerifyUrl): readonly 
     ...BATCH_SERVICES.map((service) => batchRoute({ verifyUrl }, service)),
     agentRecordRoute({ verifyUrl, agents, history, baseUrl, now }),
     walletRecordRoute({ verifyUrl, settlements, now }),
+  ];
+}
+
+/** What an operator may ask of a running node. Reached through the socket in the node's home alone. */
+export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
+  const { accounts, config, keys, rosterVotes } = context;
+  return [
+    ...operatorAccountRoutes(accounts),
+    ...backupRoutes({ ...context, ...context.governance, self: config.id }),
+    ...operatorListRoutes(context),
+    ...regwatchRoutes(context),
+    ...rosterRoutes({ ...context, self: config.id, currentRosters: keys.currentRosters, votes: rosterVotes }),
+    ...screeningRoutes(context),
+    ...signingKeyRoutes({ ...context, self: config.id }),
   ];
 }

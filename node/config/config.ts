@@ -12,7 +12,18 @@ import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
 import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
-import { ConfigError, list, type ListenAddress, listenAddress, oneOf, parse, port, positive, required, upTo } from './read-variable.ts';
+import {
+  ConfigError,
+  list,
+  type ListenAddress,
+  listenAddress,
+  oneOf,
+  parse,
+  port,
+  positive,
+  required,
+  upTo,
+} from './read-variable.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
 export interface NodeConfig {

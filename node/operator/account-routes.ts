@@ -33,7 +33,7 @@ const validateKey = validator(GiveKeyShape);
 const validateRotation = validator(RotateShape);
 
 /** Accounts and keys as an operator changes them: without the limits that a key has. */
-export function accountRoutes(accounts: Accounts): readonly OperatorRoute[] {
+export function operatorAccountRoutes(accounts: Accounts): readonly OperatorRoute[] {
   return [...ofAccounts(accounts), ...ofKeys(accounts)];
 }
 

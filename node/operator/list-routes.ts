@@ -34,7 +34,7 @@ const validateImport = validator(ImportListShape);
 const validateUpdate = validator(UpdateListShape);
 
 /** The official lists of a running node: what is in force, and how an operator brings in another edition. */
-export function listRoutes(options: ListRoutesOptions): readonly OperatorRoute[] {
+export function operatorListRoutes(options: ListRoutesOptions): readonly OperatorRoute[] {
   const { lists, listUpdates } = options;
   return [
     {

@@ -48,7 +48,12 @@ export class RequestClient {
     this.#signal = signal;
   }
 
-  async *request(to: string, protocol: MemberProtocol, body: Uint8Array, caller?: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *request(
+    to: string,
+    protocol: MemberProtocol,
+    body: Uint8Array,
+    caller?: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     if (body.length > this.#limits.requestBytes) {
       throw new TransportError('too-large', `a request of ${body.length} bytes is over ${this.#limits.requestBytes}`);
     }

@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PeerId, Stream } from '@libp2p/interface';
 import type { Logger } from 'pino';
-import { MEMBER_WEIGHTS, SENT_KIB_MS } from '../accounts/limits/route-weights.ts';
+import {
+  MEMBER_PROTOCOLS,
+  MEMBER_WEIGHTS,
+  type MemberProtocol,
+  SENT_KIB_MS,
+} from '../accounts/limits/route-weights.ts';
 import { Bucket } from './bucket.ts';
-import { type MemberRefusal,  type Serve, type WireFault } from './contract.ts';
+import type { MemberRefusal, Serve, WireFault } from './contract.ts';
 import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import type { FloodGuard } from './flood-guard.ts';
 import { dataFrame, HEADER_BYTES, isRefusal, lastFrame, type Refusal } from './frames.ts';

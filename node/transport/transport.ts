@@ -3,7 +3,16 @@ import type { ConnectionGater, PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import type { MemberProtocol } from '../accounts/limits/route-weights.ts';
 import { hangUp, openConnection } from './connections.ts';
-import { type PeerState, type Serve, type Topic, TOPICS, type Transport, type TransportMember, type TransportOptions, type WireFault } from './contract.ts';
+import {
+  type PeerState,
+  type Serve,
+  type Topic,
+  TOPICS,
+  type Transport,
+  type TransportMember,
+  type TransportOptions,
+  type WireFault,
+} from './contract.ts';
 import { TransportError } from './errors.ts';
 import { FloodGuard } from './flood-guard.ts';
 import type { GossipTransport } from './gossip.ts';
@@ -77,7 +86,6 @@ type ReadMembers = typeof ReadMembersFunction;
 
 export type {
   PeerState,
-  MemberProtocol,
   Receive,
   Serve,
   Topic,
@@ -87,6 +95,7 @@ export type {
   ValidationResult,
   WireFault,
 } from './contract.ts';
+export type { MemberProtocol } from '../accounts/limits/route-weights.ts';
 export type { TransportLimits } from './limits.ts';
 
 /** Before each part of what is loaded: a request is taken and answered in that time. In milliseconds. */

@@ -49,7 +49,7 @@ export async function proveFederation(
   const rosters = (await knowledge.rosters()).map(placedRoster);
   const revocations = (await knowledge.revocations()).map(placedRevocation);
   const kept = checkpointStore.kept();
-  const counting = kept.filter(({ checkpoint }) => counts(checkpoint, revocations));
+  const counting = kept.filter(({ checkpoint }) => isCounted(checkpoint, revocations));
   const within = subject ? rosterFor(rosters, counting, subject) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);
 
@@ -151,7 +151,7 @@ function revocationNeed({ roster }: PlacedRoster, { index }: PlacedRevocation): 
 }
 
 /** By a compromised key none counts, by a rotated one those that do not reach the revocation (TRUST §5). */
-function counts({ node, keyId, size }: Checkpoint, revocations: readonly PlacedRevocation[]): boolean {
+function isCounted({ node, keyId, size }: Checkpoint, revocations: readonly PlacedRevocation[]): boolean {
   return revocations.every(({ revocation, index }) => {
     if (revocation.node !== node || revocation.keyId !== keyId) return true;
     return revocation.reason === 'rotated' && size <= index;

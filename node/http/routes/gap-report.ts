@@ -39,14 +39,30 @@ interface Range {
 const DAY_MS = 86_400_000;
 /** No time of a record lies before it. */
 const FIRST_DAY = Date.parse('0000-01-01T00:00:00.000Z');
-const { framework, sourceId, from, to, includeTest } = GapReportQueryShape.properties;
+const { properties } = GapReportQueryShape;
 
 const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
-  framework: { description: 'Id of a framework; none: all of them.', shape: framework, example: 'EU_AI_ACT' },
-  sourceId: { description: 'One source; none: all that the key reaches.', shape: sourceId, example: 'loan-model' },
-  from: { description: 'First UTC day: a date, or an RFC 3339 time on it.', shape: from, example: '2025-11-22' },
-  to: { description: 'Last UTC day, included. Default: today.', shape: to, example: '2026-11-21' },
-  includeTest: { description: 'Whether records of test and staging count.', shape: includeTest, example: 'false' },
+  framework: {
+    description: 'Id of a framework; none: all of them.',
+    shape: properties.framework,
+    example: 'EU_AI_ACT',
+  },
+  sourceId: {
+    description: 'One source; none: all that the key reaches.',
+    shape: properties.sourceId,
+    example: 'loan-model',
+  },
+  from: {
+    description: 'First UTC day: a date, or an RFC 3339 time on it.',
+    shape: properties.from,
+    example: '2025-11-22',
+  },
+  to: { description: 'Last UTC day, included. Default: today.', shape: properties.to, example: '2026-11-21' },
+  includeTest: {
+    description: 'Whether records of test and staging count.',
+    shape: properties.includeTest,
+    example: 'false',
+  },
 };
 
 /**

@@ -70,11 +70,11 @@ async function outcomeOf(response: Response): Promise<Fetched> {
   }
   await response.body?.cancel();
   if (status === 304) return { outcome: 'unchanged' };
-  return failed(`it answers ${status}`, retryAfterMs(headers.get('retry-after'), Date.now()));
+  return failed(`it answers ${status}`, readRetryAfter(headers.get('retry-after'), Date.now()));
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. `now` in epoch milliseconds. Null where it is neither. */
-export function retryAfterMs(text: string | null, now: number): number | null {
+export function readRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000;
   const at = Date.parse(text);

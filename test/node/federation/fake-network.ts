@@ -1,6 +1,13 @@
 import type { MemberProtocol } from '../../../node/accounts/limits/route-weights.ts';
 import { type PageRequest, pageRequest } from '../../../node/federation/page-forms.ts';
-import type { PeerState, Receive, Serve, Topic, Transport, ValidationResult } from '../../../node/transport/contract.ts';
+import type {
+  PeerState,
+  Receive,
+  Serve,
+  Topic,
+  Transport,
+  ValidationResult,
+} from '../../../node/transport/contract.ts';
 import { TransportError } from '../../../node/transport/errors.ts';
 
 export interface AskedPage {

@@ -49,7 +49,7 @@ function listening() {
 
 async function pageOf(pulling: Pulling, batch: number): Promise<Uint8Array[]> {
   const seq = (batch - 1) * BATCH_RECORDS + 1;
-  return Array.fromAsync(pulling.room('eu').pages.serve({ want: 'chain', node: EU, batch, seq }));
+  return Array.fromAsync(pulling.fixture('eu').pages.serve({ want: 'chain', node: EU, batch, seq }));
 }
 
 function plain(groups: readonly PageGroup[]) {
@@ -65,7 +65,7 @@ async function pulled(pulling: Pulling) {
   pulling.catchUp.lead(EU, EU, BATCHES);
   await pulling.catchUp.settled(EU);
   const faults = pulling.faults.all().map(({ peer, fault, count }) => `${peer} ${fault} ${count}`);
-  return { rows: await rowsOf(pulling.room('jp').store, CHAIN_TABLES), faults, head: pulling.head('eu') };
+  return { rows: await rowsOf(pulling.fixture('jp').store, CHAIN_TABLES), faults, head: pulling.head('eu') };
 }
 
 test('a thread finds of a page what is found in place', async () => {
@@ -98,7 +98,7 @@ test('a chain whose pages threads check is the origin’s, byte for byte', async
   const { rows, faults, head } = await pulled(pulling);
   assert.equal([head, faults], [BATCHES, []]);
   assert.ok(checks.vouched > 2, `${checks.vouched} pages`);
-  assert.equal(rows, await rowsOf(pulling.room('eu').store, CHAIN_TABLES));
+  assert.equal(rows, await rowsOf(pulling.fixture('eu').store, CHAIN_TABLES));
 });
 
 /** What a peer may do to the records of a page, and what it is caught at. */
@@ -159,7 +159,7 @@ test('a chain comes whole where every thread ends', async () => {
   const { rows, faults, head } = await pulled(pulling);
   assert.equal([head, faults, checks.vouched], [BATCHES, [], 0]);
   assert.ok(lines.length > 2);
-  assert.equal(rows, await rowsOf(pulling.room('eu').store, CHAIN_TABLES));
+  assert.equal(rows, await rowsOf(pulling.fixture('eu').store, CHAIN_TABLES));
 });
 
 test.run();

@@ -200,7 +200,7 @@ test('a batch has its places in the queue while it is prepared, before it waits 
   await using fixture = await IntakeFixture.open(directory.path);
   const many = Array.from({ length: MAX_QUEUED_RECORDS }, () => draftOf('s'));
   const first = fixture.intake.submitAll(many);
-  for (let turn = 0; turn < 3; turn++) {
+  for (let i = 0; i < 3; i++) {
     assert.is(fixture.intake.queued, MAX_QUEUED_RECORDS);
     assert.is(await codeOf(fixture.intake.submit(draftOf('s'))), 'queue-full');
   }

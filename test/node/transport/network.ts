@@ -4,7 +4,7 @@ import { peerIdOfSeed } from '../../../node/transport/identity.ts';
 import { createTransport } from '../../../node/transport/transport.ts';
 import type { TransportLimits } from '../../../node/transport/limits.ts';
 import type {
-  Protocol,
+  MemberProtocol,
   Receive,
   Transport,
   TransportMember,
@@ -138,7 +138,12 @@ export async function codeOf(outcome: Promise<unknown>): Promise<string> {
 }
 
 /** The frames of an answer, as texts. */
-export async function ask(transport: Transport, node: string, protocol: Protocol, request: string): Promise<string[]> {
+export async function ask(
+  transport: Transport,
+  node: string,
+  protocol: MemberProtocol,
+  request: string,
+): Promise<string[]> {
   const frames: string[] = [];
   for await (const frame of transport.request(node, protocol, Buffer.from(request))) {
     frames.push(Buffer.from(frame).toString());

@@ -55,7 +55,7 @@ const TooLongShape = Type.Object({
 const TOO_LONG = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error']);
 
 const completion = Compile(CompletionShape);
-const models = Compile(ModelsShape);
+const modelList = Compile(ModelsShape);
 const tooLong = Compile(TooLongShape);
 
 const FINISH_REASON: Readonly<Record<ServerCompletion['choices'][number]['finish_reason'], FinishReason>> = {
@@ -74,7 +74,7 @@ function readCompletion(text: string): ServerCompletion {
 /** What the server says of the model; undefined where it lists none of this name. Throws where the text is no list of models. */
 function readModelEntry(text: string, name: string): JsonObject | undefined {
   const value = read(text);
-  if (!models.Check(value)) throw new TypeError('not a list of models');
+  if (!modelList.Check(value)) throw new TypeError('not a list of models');
   const entry = value.data.find(({ id }) => id === name);
   if (entry === undefined) return undefined;
   // Many servers set these to the time of asking, or to something random.

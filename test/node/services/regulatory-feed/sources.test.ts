@@ -7,7 +7,7 @@ import { ConfigError } from '../../../../node/config/read-variable.ts';
 import {
   pauseAfterFailure,
   pauseAfterSuccess,
-  retryAfterMs,
+  readRetryAfter,
 } from '../../../../node/services/regulatory-feed/source-watch.ts';
 import { readSources } from '../../../../node/services/regulatory-feed/sources.ts';
 
@@ -73,10 +73,10 @@ test('pauses double up to six hours, and chance only makes them longer', () => {
 
 test('a wish for a pause is seconds or a date', () => {
   const now = Date.UTC(2026, 10, 21);
-  assert.is(retryAfterMs('120', now), 120_000);
-  assert.is(retryAfterMs('Sat, 21 Nov 2026 00:10:00 GMT', now), 600_000);
-  assert.is(retryAfterMs('Fri, 20 Nov 2026 00:10:00 GMT', now), 0);
-  assert.is(retryAfterMs('soon', now), null);
+  assert.is(readRetryAfter('120', now), 120_000);
+  assert.is(readRetryAfter('Sat, 21 Nov 2026 00:10:00 GMT', now), 600_000);
+  assert.is(readRetryAfter('Fri, 20 Nov 2026 00:10:00 GMT', now), 0);
+  assert.is(readRetryAfter('soon', now), null);
 });
 
 test.run();
