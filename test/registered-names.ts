@@ -8,19 +8,19 @@ const TEXT = String.raw`(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`;
 /** What a template becomes: `"text".concat(value, "text").concat(value)`. */
 const NAME = String.raw`${TEXT}(?:\.concat\([^"'\n]*?(?:, ${TEXT})?\))*`;
 /** Begins what a test runs. */
-const RUN = String.raw`, (?:async )?(?:\(.*\) =>|\w+ =>|\w+\);)`;
+const RUN = String.raw`,\s+(?:async )?(?:\(.*\) =>|\w+ =>|\w+\);)`;
 const SUITE = /^(?:const|let) (\w+) = suite\(/gm;
 /** A function of the file that registers a test under its first argument. */
-const REGISTRAR = /^function (\w+)\(name\b.*\{\n(?:  .*\n)*?  test\(name,/gm;
+const REGISTRAR = /^function (\w+)\(name\b.*\{\n(?:  .*\n)*?  test\(\s*name,/gm;
 const IMPORT = /^import \{[^}]*\btest\b[^}]*\} from "uvu";$/m;
 /** `testWhere(…)("name", …)`, and `name: async (…) => …` of a table of tests. */
-const CONDITIONAL = new RegExp(String.raw`^\s*testWhere\(.*\)\((${TEXT}),`, 'gm');
+const CONDITIONAL = new RegExp(String.raw`^\s*testWhere\(.*\)\(\s*(${TEXT}),`, 'gm');
 const TABLE = /^await \w+Tests\(\{$/m;
 const ROW = new RegExp(String.raw`^  (${TEXT}): (?:async )?\(`, 'gm');
 
 /**
  * The names of the tests that a test file registers, each once, `…` for what is put into them. Comments and texts name
- * none: what is read is the file without comments, with each statement and each text on one line.
+ * none: what is read is the file without comments, with each text on one line.
  */
 export async function registeredNames(file: string): Promise<Set<string>> {
   return namesIn(await readFile(file, 'utf8'));
@@ -44,7 +44,7 @@ export async function namesIn(source: string): Promise<Set<string>> {
 }
 
 function callOf(register: string, behind: string): RegExp {
-  return new RegExp(String.raw`^\s*(?:for \(.*\) )?${register}\((${NAME})${behind}`, 'gm');
+  return new RegExp(String.raw`^\s*(?:for \(.*\) )?${register}\(\s*(${NAME})${behind}`, 'gm');
 }
 
 function matches(code: string, pattern: RegExp): string[] {

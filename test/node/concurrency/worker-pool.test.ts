@@ -6,7 +6,7 @@ import { WorkerError, WorkerPool, type WorkerPoolOptions } from '../../../node/c
 const LONG_MS = 60_000;
 
 function poolOf(options: Partial<WorkerPoolOptions> = {}): WorkerPool<string, string> {
-  const script = new URL('../told-worker.ts', import.meta.url);
+  const script = new URL('./told-worker.ts', import.meta.url);
   return new WorkerPool({ script, threads: 1, heapMiB: 64, orderMs: LONG_MS, ...options });
 }
 

@@ -10,8 +10,8 @@ const TABLE = /new Table(?:<[^(]*>)?\(\s*'([^']+)'/g;
 /** A table that is read another way has the name of the first. */
 const CONSTRUCTED = /new Table(?!\(this\.name)/g;
 
-/** The monitor keeps a store of its own, which no node opens; a migration names tables of the format before. */
-const OF_NO_NODE = /^(?:monitor|migration)\//;
+/** A migration names tables of the format before. */
+const OF_NO_NODE = /^fsck\/migration\//;
 
 function sourceFiles(): string[] {
   return globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !OF_NO_NODE.test(file));

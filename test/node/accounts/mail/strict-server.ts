@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { callbackify } from 'node:util';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 
-const TLS = join(import.meta.dirname, '../../fixtures/tls');
+const TLS = join(import.meta.dirname, '../../../fixtures/tls');
 
 /** A real SMTP server that refuses what a test wants refused. */
 export interface StrictServer extends AsyncDisposable {

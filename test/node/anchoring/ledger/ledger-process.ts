@@ -7,7 +7,7 @@ import { Client, Hbar, PrivateKey, TopicCreateTransaction } from '@hashgraph/sdk
 import type { AnchoringConfig } from '../../../../node/anchoring/ledger/config.ts';
 import { type EntityId, isEntityId } from '../../../../protocol/ids.ts';
 
-const MAIN = join(import.meta.dirname, '../../../cluster/ledger/main.ts');
+const MAIN = join(import.meta.dirname, '../../../../cluster/ledger/main.ts');
 const OPERATOR = entity('0.0.1001');
 /** A funded account with another key: whoever else may write to an open topic. */
 const STRANGER = entity('0.0.1002');

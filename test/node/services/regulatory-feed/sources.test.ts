@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ConfigError } from '../../../../node/config/read-variable.ts';
 import {
   pauseAfterFailure,
   pauseAfterSuccess,
   readRetryAfter,
 } from '../../../../node/services/regulatory-feed/source-watch.ts';
-import { readSources } from '../../../../node/services/regulatory-feed/sources.ts';
+import { readSources, SourcesError } from '../../../../node/services/regulatory-feed/sources.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'meridian-sources-'));
 const file = join(directory, 'sources.json');
@@ -20,7 +19,7 @@ test.after(() => rm(directory, { recursive: true }));
 async function faultOf(content: unknown): Promise<string> {
   await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
   const fault = await readSources(file).catch((error: unknown) => error);
-  assert.instance(fault, ConfigError);
+  assert.instance(fault, SourcesError);
   return String(fault);
 }
 
@@ -40,7 +39,7 @@ test('sources are read with what is left out; without a file there are none', as
 });
 
 test('the example of sources that comes with the node is one', async () => {
-  const example = join(import.meta.dirname, '../../../node/regwatch/sources.example.json');
+  const example = join(import.meta.dirname, '../../../../node/services/regulatory-feed/sources.example.json');
   assert.ok((await readSources(example)).length > 3);
 });
 
