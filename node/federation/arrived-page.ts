@@ -1,9 +1,14 @@
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import type { ChainAssembler } from './chain-assembler.ts';
-import type { PageStart } from './page-ahead.ts';
 import type { PageGroup } from './page-check.ts';
 import { decodeItem } from './page-forms.ts';
+
+/** Where a page of a chain begins. */
+export interface PageStart {
+  readonly batch: number;
+  readonly seq: number;
+}
 
 /** A page that is here to its end, and what other threads say of it. */
 export interface ArrivedPage {

@@ -2,14 +2,8 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { ArrivedPage } from './arrived-page.ts';
+import type { ArrivedPage, PageStart } from './arrived-page.ts';
 import { decodeItem, PAGE_BYTES } from './page-forms.ts';
-
-/** Where a page of a chain begins. */
-export interface PageStart {
-  readonly batch: number;
-  readonly seq: number;
-}
 
 /** A page that takes more than this while it waits is given up, and asked for again when its turn comes. In bytes. */
 const MOST_WAITING_BYTES = 8 * PAGE_BYTES;
