@@ -165,7 +165,9 @@ test('a member that the account does not name speaks in its name in vain, at eve
     [madeAtHome, review],
     [within, end],
   ] as const) {
-    const { body } = await sg.get(`/v1/bundles/${id}?linked=1`, { key: shared.apiKey });
+    const path = `/v1/bundles/${id}?linked=1`;
+    await until(`the bundle of ${id} at sg`, async () => (await sg.get(path, { key: shared.apiKey })).status === 200);
+    const { body } = await sg.get(path, { key: shared.apiKey });
     const offline = verifyBundle(nobleSuite, parseBundle(body), { pin: eu.context.keys.rosters.genesis });
     const { article14, article12_3a } = {
       ...offline.evidence?.complianceStatus,
