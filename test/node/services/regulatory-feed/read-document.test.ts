@@ -15,7 +15,7 @@ import { document, ESMA, EUR_LEX, FCA, FEDERAL_REGISTER, GOV_UK, RDF, rss, terms
 import { testWhere } from '../../../fixtures/test-where.ts';
 
 /** Files of the feeds as they are published; where they are not, their tests are left out, loudly. */
-const SAMPLES = join(import.meta.dirname, '../../../../shared/data/regwatch');
+const SAMPLES = join(import.meta.dirname, '../../../../../shared/data/regwatch');
 
 function only(text: string | RawDocument, of: SourceTerms = terms()): GivenItem {
   const { items } = readDocument(typeof text === 'string' ? document(text) : text, of);
