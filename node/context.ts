@@ -9,7 +9,7 @@ import { type AccountServices, openAccountServices } from './accounts/account-se
 import { Refusals } from './accounts/limits/refusals.ts';
 import { StorageGuard } from './accounts/limits/storage-guard.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
-import { rosterLedger } from './anchoring/ledger/roster-ledger.ts';
+import { rosterLedger } from './anchoring/ledger/config.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { FederationSync } from './federation/federation.ts';
@@ -23,7 +23,7 @@ import { RosterVotes } from './federation/roster-votes.ts';
 import { NodeStart, OwnNames, StartMarks } from './federation/start/node-start.ts';
 import { StartAnswers } from './federation/start/start-answers.ts';
 import { StatementNamer } from './federation/statement-namer.ts';
-import { openNodeStore } from './fsck/migration/open-node-store.ts';
+import { openNodeStore } from './fsck/migration/migrate-store.ts';
 import { type AgentServices, openAgentServices } from './governance/agents/agent-services.ts';
 import { type GovernanceServices, openGovernanceServices } from './governance/governance-services.ts';
 import { Idempotency } from './intake/idempotency.ts';

@@ -8,8 +8,8 @@ import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
 import { boundHeapGrowth } from './metrics/heap-growth.ts';
-import { rereadLedger } from './wiring/reread-ledger.ts';
 import { StoreError } from './store/store.ts';
+import { rereadLedger } from './wiring/key-services.ts';
 
 // Registered before anything opens: a signal during the start still ends the node in order.
 const stop = new AbortController();

@@ -3,7 +3,7 @@ import type { NodeId, RecordId } from '../protocol/ids.ts';
 import { BATCH_SERVICES } from '../protocol/payments/prices.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { KeyRefusals } from './accounts/elsewhere/key-refusals.ts';
-import { VERSION } from './config/version.ts';
+import { VERSION } from './config/config.ts';
 import type { NodeContext } from './context.ts';
 import { AgentHistory } from './governance/agents/agent-history.ts';
 import { callerAddress } from './http/authentication.ts';
@@ -18,7 +18,7 @@ import { regwatchFeedRoute } from './http/paid/regwatch-feed.ts';
 import { paidTieredAttestRoute } from './http/paid/tiered-attest.ts';
 import { verifyAuditRoute } from './http/paid/verify-audit.ts';
 import { walletRecordRoute } from './http/paid/wallet-record.ts';
-import type { Recorder } from './http/recording/recorder.ts';
+import type { Recorder } from './http/recording/recording.ts';
 import type { OperatorRoute, Route } from './http/route.ts';
 import { accountRoutes } from './http/routes/account.ts';
 import { agentRoutes } from './http/routes/agents.ts';
@@ -46,14 +46,14 @@ import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import { logHealth } from './log/log-view.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
-import { readRecordsFrom } from './records/record-reader.ts';
-import { backupRoutes } from './operator/backup-routes.ts';
 import { operatorAccountRoutes } from './operator/account-routes.ts';
+import { backupRoutes } from './operator/backup-routes.ts';
 import { operatorListRoutes } from './operator/list-routes.ts';
 import { regwatchRoutes } from './operator/regwatch-routes.ts';
 import { rosterRoutes } from './operator/roster-routes.ts';
 import { screeningRoutes } from './operator/screening-routes.ts';
 import { signingKeyRoutes } from './operator/signing-key-routes.ts';
+import { readRecordsFrom } from './records/record-reader.ts';
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {

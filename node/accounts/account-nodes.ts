@@ -1,10 +1,10 @@
 import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type Account, accountTable } from './account.ts';
-import type { AccountStore, Change } from './account-store.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, nodesChanged, statementRestated } from './account-event.ts';
-import { requireStatable } from './statements/statement-size.ts';
+import type { AccountStore, Change } from './account-store.ts';
+import { type Account, accountTable } from './account.ts';
+import { requireStatable } from './statements/statement-draft.ts';
 import { statedVersionTable } from './statements/statement-tables.ts';
 
 /**

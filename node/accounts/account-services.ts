@@ -1,24 +1,21 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import type { Store } from '../store/store.ts';
 import type { AccountEvent } from './account-event.ts';
 import { Accounts } from './accounts.ts';
-import type { ForeignAccounts } from './elsewhere/foreign-accounts.ts';
-import { LostKeys } from './lost-key/lost-keys.ts';
-import { StatementPublisher, type StatementPublisherOptions } from './statements/statement-publisher.ts';
-import { SignUp } from './sign-up/sign-up.ts';
-import { SignUpLimits } from './sign-up/sign-up-limits.ts';
 import { AuditLog } from './audit-log/audit-log.ts';
-import type { Intake } from '../intake/intake.ts';
-import { AddressLimits } from './limits/address-limits.ts';
-import { FreeLimits } from './limits/free-limits.ts';
+import type { ForeignAccounts } from './elsewhere/foreign-accounts.ts';
+import { AddressLimits, FreeLimits, UncountedLimits, type UncountedLimitsOptions } from './limits/address-limits.ts';
 import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
-import { UncountedLimits, type UncountedLimitsOptions } from './limits/uncounted-limits.ts';
-import type { FederationLog } from '../log/federation-log.ts';
-import type { MailConfig } from './mail/config.ts';
-import { createMailer, type Mailer } from './mail/mailer.ts';
-import type { Store } from '../store/store.ts';
+import { LostKeys } from './lost-key/lost-keys.ts';
+import { createMailer, type MailConfig, type Mailer } from './mail/mailer.ts';
+import { SignUpLimits } from './sign-up/sign-up-limits.ts';
+import { SignUp } from './sign-up/sign-up.ts';
+import { StatementPublisher, type StatementPublisherOptions } from './statements/statement-publisher.ts';
 
 /** Who may call, how often, and what is kept of it. */
 export interface AccountServices extends AsyncDisposable {

@@ -4,15 +4,17 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import { Table, textCodec } from '../store/table.ts';
 import { AccountError } from './account-error.ts';
 import { type AccountEvent, type Actor, changesStatement } from './account-event.ts';
 import { type Account, accountTable } from './account.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable, keyState, type KeyTerms } from './api-key.ts';
 import { type AuthenticatedKey, type Authentication, type ForeignKeys, KnownKeys } from './known-keys.ts';
-import { emailDigest } from './sign-up/email-address.ts';
-import { signUpTable } from './sign-up/sign-up-table.ts';
-import { type AccountVersion, newestVersion } from './statements/newest-version.ts';
-import { dueOperation, namesOthers } from './statements/statement-tables.ts';
+import { emailDigest } from './mail/mail-address.ts';
+import { type AccountVersion, dueOperation, namesOthers, newestVersion } from './statements/statement-tables.ts';
+
+/** (digest of an e-mail address) → id of the first account that has it, by signing up or from the operator. */
+export const signUpTable = new Table('sign-up', textCodec);
 
 interface KeyUsesOptions {
   readonly store: Store;

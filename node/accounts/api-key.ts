@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
+import type { KeyAnswer } from '../../protocol/api/keys.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../protocol/api/scopes.ts';
+import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
@@ -74,4 +75,12 @@ export function keyOperations(digest: string, key: ApiKey): Operation[] {
 /** What takes those rows away. */
 export function keyRemoval(digest: string, key: ApiKey): Operation[] {
   return [apiKeyTable.del(digest), accountKeyTable.del(key.account, key.id)];
+}
+
+/** A key as its owner and the operator see it at a moment (epoch milliseconds). */
+export function keyAnswer(key: ApiKey, now: number): KeyAnswer {
+  const { id, name, preset, scopes, sources, addresses } = key;
+  const { createdAt, expiresAt, revokedAt, replacedBy, lastUsedDay } = key;
+  const terms = { id, name, status: keyState(key, now), preset, scopes, sources, addresses };
+  return { ...terms, createdAt, expiresAt, revokedAt, replacedBy, lastUsedDay };
 }

@@ -1,14 +1,14 @@
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Account } from './account.ts';
-import type { AccountStore, Change, HeldKey } from './account-store.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, keyEvent } from './account-event.ts';
+import type { AccountStore, Change, HeldKey } from './account-store.ts';
+import type { Account } from './account.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
 import { type KeyId, newKeyId } from './key-id.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
-import { requireStatable } from './statements/statement-size.ts';
+import { requireStatable } from './statements/statement-draft.ts';
 
 /** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
 export const MAX_KEYS = 100;

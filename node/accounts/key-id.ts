@@ -1,7 +1,7 @@
 import { isKeyId, type KeyId } from '../../protocol/accounts/key-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { randomBytesPooled } from '../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../records/ulid.ts';
+import { ULID_RANDOM_BYTES, ulid } from '../records/record-id.ts';
 
 export { isKeyId, type KeyId, KeyIdShape } from '../../protocol/accounts/key-id.ts';
 

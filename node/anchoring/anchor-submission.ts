@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
+import type { BatchMessage } from '../../protocol/log/message.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import type { Store } from '../store/store.ts';
-import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger/ledger-client.ts';
-import type { MirrorClient } from './ledger/mirror-client.ts';
-import { backoffDelay } from '../concurrency/backoff.ts';
 import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
-import type { Naming, NameStanding } from './naming.ts';
+import { backoffDelay } from '../concurrency/backoff.ts';
+import type { Store } from '../store/store.ts';
+import { type LedgerClient, LedgerError, type PreparedTransaction } from './ledger/ledger-client.ts';
+import type { MirrorClient } from './ledger/mirror-client.ts';
+import type { TopicPoint } from './ledger/topic-point.ts';
 import {
   closeOperations,
   isBatchRow,
@@ -268,4 +269,25 @@ export class AnchorSubmission {
 export function subjectOf(row: OutboxRow): Readonly<Record<string, number | string>> {
   if (isBatchRow(row)) return { batch: row.batch };
   return isRescueRow(row) ? { node: row.rescued, batch: row.number } : { statement: row.statement };
+}
+
+/**
+ * What the log says of a message. Of a batch: that this very message, or one of another envelope, was decided at its number.
+ * Of a roster or a revocation: that it is in force. `counts`: it waits among this member's names for a majority. `open`:
+ * nothing.
+ */
+export type NameStanding = 'decided' | 'other' | 'counts' | 'open';
+
+/** What those who name batches and statements know of the ledger's topic, and of what the federation's log made of it. */
+export interface Naming {
+  /** Of a text that is a ledger message. */
+  readonly standingOf: (text: string) => Promise<NameStanding>;
+  /** Whether a name of this own batch could decide something now, and its body is held by another member. */
+  readonly mayName: (message: BatchMessage) => boolean;
+  /** Resolves once the final reading has come to what was the topic's end at the call, or when the signal ends. */
+  readonly readToEnd: (signal: AbortSignal) => Promise<void>;
+  /** A message of this node is awaited: the topic is to be read soon. */
+  readonly readSoon: () => void;
+  /** Where a message of this node landed, by the word of a consensus node. */
+  readonly noteReceipt: (point: TopicPoint) => void;
 }

@@ -5,11 +5,10 @@ import { timestampOf } from '../../protocol/time.ts';
 import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
 import { backoffDelay } from '../concurrency/backoff.ts';
 import type { Store } from '../store/store.ts';
-import { AnchorSubmission, type Freezing, subjectOf, type SubmissionPort } from './anchor-submission.ts';
+import { AnchorSubmission, type Freezing, type Naming, subjectOf, type SubmissionPort } from './anchor-submission.ts';
 import type { LedgerClient } from './ledger/ledger-client.ts';
 import type { MirrorClient } from './ledger/mirror-client.ts';
 import type { Admission, SpendGuard, SpendState } from './ledger/spend-guard.ts';
-import type { Naming } from './naming.ts';
 import { leastNamedFirst, type NamedForOther } from './others-limits.ts';
 import {
   type BatchRow,

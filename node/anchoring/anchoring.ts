@@ -9,13 +9,13 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import type { Naming } from './anchor-submission.ts';
 import { Anchorer, type AnchoringState, type BatchStatus } from './anchorer.ts';
 import type { AnchoringConfig } from './ledger/config.ts';
 import { HederaClient } from './ledger/hedera-client.ts';
 import type { LedgerClient } from './ledger/ledger-client.ts';
 import { MirrorClient } from './ledger/mirror-client.ts';
 import { SpendGuard } from './ledger/spend-guard.ts';
-import type { Naming } from './naming.ts';
 import { mayNameForOther, type NamedForOther, namedForOther, OTHERS_SPEND } from './others-limits.ts';
 import {
   type BatchRow,

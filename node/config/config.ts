@@ -1,12 +1,12 @@
 import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
-import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/config.ts';
 import { isMailAddress } from '../accounts/mail/mail-address.ts';
+import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/mailer.ts';
 import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
 import { AddressList, isAddressRange } from '../outbound/address-list.ts';
 import { isLoopback } from '../outbound/redirects.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
-import type { ListUpdateConfig } from '../screening/lists/update/config.ts';
+import type { ListUpdateConfig } from '../screening/lists/update/list-updates.ts';
 import type { InferenceConfig } from '../services/inference/config.ts';
 import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
@@ -24,6 +24,9 @@ import {
   required,
   upTo,
 } from './read-variable.ts';
+
+/** Version of the node's software, as `/v1/health` tells it. */
+export const VERSION = '0.1.0';
 
 /** Everything an operator decides. Times in milliseconds. */
 export interface NodeConfig {

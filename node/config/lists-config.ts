@@ -2,7 +2,7 @@ import { isLoopback } from '../outbound/redirects.ts';
 import { fills, formOf } from '../screening/lists/edition-files.ts';
 import { isFileName } from '../screening/lists/edition-manifest.ts';
 import { isListId, LIST_IDS, type ListId } from '../screening/lists/list-id.ts';
-import type { ListSources, ListUpdateConfig } from '../screening/lists/update/config.ts';
+import type { ListSources, ListUpdateConfig } from '../screening/lists/update/list-updates.ts';
 import { OFFICIAL_SOURCES } from '../screening/lists/update/official-sources.ts';
 import type { Environment } from './environment.ts';
 import { ConfigError, positive } from './read-variable.ts';

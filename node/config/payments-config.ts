@@ -4,9 +4,9 @@ import {
   checksummed,
   type ChecksummedAddress,
   type FacilitatorConfig,
+  isPublicWallet,
   type PaymentsConfig,
 } from '../payments/facilitator/config.ts';
-import { isPublicWallet } from '../payments/facilitator/development-wallets.ts';
 import type { Environment, Variable } from './environment.ts';
 import { ConfigError, parse, protectedUrl } from './read-variable.ts';
 

@@ -1,22 +1,35 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
+import type { KeyedLock } from '../concurrency/keyed-lock.ts';
+import type { Chains } from '../log/chains.ts';
+import type { Decided } from '../log/decidable.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import { checkStatementApart } from '../log/members/statement-check.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import { type Store, StoreError } from '../store/store.ts';
-import { ChainAssembler, type ChainBesides, ChainContradictionError, type RecordsOfOthers } from './chain-assembler.ts';
-import type { Chains } from '../log/chains.ts';
-import type { FederationKeys } from '../log/members/federation-keys.ts';
-import type { Decided } from '../log/decidable.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
-import { type ArrivedPage, type PageStart, type PageTaker, takeArrived, takeFrame } from './arrived-page.ts';
-import { keptFrames, PageAhead, PageEnd } from './page-ahead.ts';
+import type { Transport } from '../transport/contract.ts';
+import {
+  ChainAssembler,
+  type ChainBesides,
+  ChainContradictionError,
+  type RecordsOfOthers,
+  rewindChain,
+} from './chain-assembler.ts';
+import {
+  type ArrivedPage,
+  keptFrames,
+  PageAhead,
+  PageEnd,
+  type PageStart,
+  type PageTaker,
+  takeArrived,
+  takeFrame,
+} from './page-ahead.ts';
 import { PageChecks } from './page-checks.ts';
 import { type PageRequest, pageRequest } from './page-forms.ts';
-import type { PeerFaults } from '../log/peer-faults.ts';
-import { PeerStatementError } from '../log/members/peer-statement-error.ts';
-import { rewindChain } from './rewind.ts';
-import { checkStatementApart } from '../log/members/statement-check.ts';
-import type { Transport } from '../transport/contract.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
 const REST_MS = 5_000;

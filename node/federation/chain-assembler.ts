@@ -1,25 +1,33 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
-import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
+import { type AttestationRecord, openRecord, type WholeTexts } from '../../protocol/chain/record.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { OpenBatch, recoverOpenBatch } from '../intake/sealing/open-batch.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, requireDecidable } from '../log/decidable.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import { openStatement } from '../log/members/statement-check.ts';
-import { batchOperations, type StoredBatch } from '../records/batch-tables.ts';
-import { groupTable, recordIndex } from '../records/record-tables.ts';
+import {
+  batchFirstTable,
+  batchOperations,
+  envelopeTable,
+  readHead,
+  type StoredBatch,
+  tileTable,
+} from '../records/batch-tables.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { bodyTable, groupTable, projectedRows, recordIndex } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads, Store } from '../store/store.ts';
 import { openEnvelope } from './equivocations.ts';
+import { isSameGroup } from './outdone.ts';
 import { type CheckedGroup, checkGroup, type ReadRecord, readRecords } from './page-check.ts';
 import type { PageItem } from './page-forms.ts';
-import { dropRecords } from './rewind.ts';
-import { isSameGroup } from './signed-anew.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
 const WRITE_RECORDS = 1_024;
@@ -365,4 +373,45 @@ export function openGroup(
     throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is by another key than its batch`);
   }
   return group;
+}
+
+/**
+ * Drops the held batches of another node after number `to`, with all that is held of its records behind them. Only
+ * batches that were not derived here may be dropped.
+ *
+ * Crash order: the last batch first, each in one atomic write with whatever follows it, so that what is left is the
+ * node's chain up to some batch at every moment.
+ */
+export async function rewindChain(store: Store, chains: Chains, node: NodeId, to: number): Promise<void> {
+  for (let head = await readHead(store, node); head !== undefined && head.envelope.batch > to;) {
+    await store.write([...(await dropRecords(store, node, head.envelope.first)), ...(await batchRows(store, head))]);
+    head = await readHead(store, node);
+    chains.rewind(node, head);
+  }
+}
+
+async function batchRows(store: Store, { envelope: { node, batch, first } }: StoredBatch): Promise<Operation[]> {
+  const operations = [envelopeTable.del(node, batch), batchFirstTable.del(node, first)];
+  for await (const [[level, index]] of tileTable.under(store, [node, batch])) {
+    operations.push(tileTable.del(node, batch, Number(level), Number(index)));
+  }
+  return operations;
+}
+
+/** What drops groups and records of another node from `first` on, sealed or not. */
+export async function dropRecords(store: Reads, node: NodeId, first: number): Promise<Operation[]> {
+  const operations: Operation[] = [];
+  for await (const [[seq]] of groupTable.under(store, [node], { from: first })) {
+    operations.push(groupTable.del(node, Number(seq)));
+  }
+  for await (const [[seq], body] of bodyTable.under(store, [node], { from: first })) {
+    operations.push(bodyTable.del(node, Number(seq)), ...splitTexts(body).flatMap(indexRows));
+  }
+  return operations;
+}
+
+function indexRows(texts: WholeTexts): Operation[] {
+  const record = openRecord(nativeSuite, texts);
+  const projected = projectedRows(record).map(({ key }): Operation => ({ type: 'del', key }));
+  return [recordIndex.del(record.id), ...projected];
 }

@@ -1,19 +1,18 @@
-import { Compile } from '../../protocol/shape-check.ts';
 import type { Static } from 'typebox';
-import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { NodeId } from '../../protocol/ids.ts';
-import { nodeId } from '../../protocol/ids.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { ProofWord } from '../../protocol/proof/proof-word.ts';
+import { Compile } from '../../protocol/shape-check.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
+import { openStatement } from '../log/members/statement-check.ts';
 import { type LoggedRival, rivalNameTable } from '../log/rival-name.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import type { FederationKeys } from '../log/members/federation-keys.ts';
-import { PeerStatementError } from '../log/members/peer-statement-error.ts';
-import { isSignedAnew } from './signed-anew.ts';
-import { openStatement } from '../log/members/statement-check.ts';
+import { isSignedAnew } from './outdone.ts';
 
 /** Two different envelopes for one batch number, both signed by the node. */
 export const EquivocationShape = Closed({ first: SignedStatementShape, second: SignedStatementShape });

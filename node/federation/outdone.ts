@@ -1,9 +1,11 @@
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import type { Decided } from '../log/decidable.ts';
 import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import type { Decided } from '../log/decidable.ts';
 
 /** A held batch that the log will never decide, and the hash of the one that it decided; null where it decided none. */
 export interface Outdone {
@@ -29,4 +31,17 @@ export async function firstOutdone(
     else if (decided.isRevoked(node, held.envelope.keyId)) found = { held, decided: null };
   }
   return found;
+}
+
+/** Whether only `keyId` and `prev` differ, as where an envelope is signed anew (TRUST §2). */
+export function isSignedAnew(first: Envelope, second: Envelope): boolean {
+  const { keyId, prev } = first;
+  return (
+    keyId !== second.keyId && envelopeStatement.write({ ...second, keyId, prev }) === envelopeStatement.write(first)
+  );
+}
+
+/** Whether two groups are of the same records and time, by whichever key. */
+export function isSameGroup(first: Group, second: Group): boolean {
+  return groupStatement.write({ ...second, keyId: first.keyId }) === groupStatement.write(first);
 }

@@ -4,19 +4,18 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
 import type { KeyedLock } from '../concurrency/keyed-lock.ts';
-import type { StoredBatch } from '../records/batch-tables.ts';
-import { readStartAnswer, START_REQUEST } from './start/start-forms.ts';
-import type { CatchUp } from './catch-up.ts';
-import { ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, isDecidable } from '../log/decidable.ts';
-import type { Outdone } from './outdone.ts';
-import type { OwnReplacement } from './own-replacement.ts';
-import type { PeerFaults } from '../log/peer-faults.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
-import type { RivalSearch } from './rival-search.ts';
-import { isSignedAnew } from './signed-anew.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Transport } from '../transport/contract.ts';
+import type { CatchUp } from './catch-up.ts';
+import { ChainContradictionError } from './chain-assembler.ts';
+import { isSignedAnew, type Outdone } from './outdone.ts';
+import type { OwnReplacement } from './own-replacement.ts';
+import type { RivalSearch } from './rival-search.ts';
+import { readStartAnswer, START_REQUEST } from './start/start-answers.ts';
 
 /** What is waited for is looked at so often even when nobody answers. In milliseconds. */
 const LOOK_MS = 250;

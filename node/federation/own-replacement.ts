@@ -18,9 +18,8 @@ import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/contract.ts';
 import { type ChainBesides, ChainContradictionError, openGroup } from './chain-assembler.ts';
 import { openEnvelope } from './equivocations.ts';
-import { firstOutdone, type Outdone } from './outdone.ts';
+import { firstOutdone, isSameGroup, isSignedAnew, type Outdone } from './outdone.ts';
 import { decodeItem, type PageItem, type PageRequest, pageRequest } from './page-forms.ts';
-import { isSameGroup, isSignedAnew } from './signed-anew.ts';
 
 export interface OwnReplacementOptions {
   readonly self: NodeId;

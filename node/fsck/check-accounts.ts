@@ -1,11 +1,10 @@
 import { homeOf, isAccountId } from '../../protocol/accounts/account-id.ts';
+import { signUpTable } from '../accounts/account-store.ts';
 import { accountTable } from '../accounts/account.ts';
 import { accountKeyTable, apiKeyTable } from '../accounts/api-key.ts';
-import { newestVersion } from '../accounts/statements/newest-version.ts';
-import { statedVersionTable, statementDueTable } from '../accounts/statements/statement-tables.ts';
-import { emailDigest } from '../accounts/sign-up/email-address.ts';
 import { lostKeyTable } from '../accounts/lost-key/lost-key-table.ts';
-import { signUpTable } from '../accounts/sign-up/sign-up-table.ts';
+import { emailDigest } from '../accounts/mail/mail-address.ts';
+import { newestVersion, statedVersionTable, statementDueTable } from '../accounts/statements/statement-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
 

@@ -1,7 +1,6 @@
 import { type Agent, currentKey } from '../../protocol/agents/agent.ts';
 import { isRecordId } from '../../protocol/ids.ts';
-import { readAgent } from '../governance/agents/agent-reader.ts';
-import { agentKeyParts, agentKeyTable, agentTable } from '../governance/agents/agent-tables.ts';
+import { agentKeyParts, agentKeyTable, agentTable, readAgent } from '../governance/agents/agent-tables.ts';
 import { openSigner } from '../governance/agents/service-keys.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows, reasonOf } from './rows.ts';

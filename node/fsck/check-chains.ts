@@ -1,6 +1,11 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
+import { paymentDraftTable } from '../payments/payment-tables.ts';
+import { preparedRow } from '../payments/prepared-rows.ts';
+import { payloadKeyTable, preparedKeyTable } from '../records/payload/payload-keys.ts';
+import { payloadTable } from '../records/payload/payload-tables.ts';
+import type { Projection } from '../records/projection.ts';
 import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
 import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
@@ -11,16 +16,80 @@ import { type CheckedGroup, type CheckedRecord, LEAF_BYTES } from './group-check
 import type { GroupChecks } from './group-checks.ts';
 import { GroupReader, type ReadRange } from './group-reader.ts';
 import { IndexWalk } from './index-walk.ts';
-import { checkPayloadKeys, PAYLOAD_TABLES } from './payload-walk.ts';
-import { ProjectionWalk } from './projection-walk.ts';
 import type { ProvenRanges } from './proven-ranges.ts';
-import { recordAt } from './record-at.ts';
+import { recordAt, recordOfId } from './record-at.ts';
 import type { PartReport } from './report.ts';
 import { RowCursor } from './row-cursor.ts';
-import { distinctParts } from './rows.ts';
+import { countRows, distinctParts, readRows } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
 import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
 import { USAGE_TABLES, UsageWalk } from './usage-walk.ts';
+
+const PAYLOAD_TABLES = [payloadTable, payloadKeyTable, preparedKeyTable];
+
+/** Keys of payloads that no record of this node has: of other nodes, and of records that are prepared. */
+async function checkPayloadKeys(check: Check, own: NodeId): Promise<void> {
+  await findForeign(check, own);
+  if ((await countRows(check, preparedKeyTable)) === 0) return;
+  const prepared = await preparedIds(check);
+  for await (const { key, parts } of readRows(check, preparedKeyTable)) {
+    if (prepared.has(parts.join('/'))) continue;
+    check.report.problem(preparedKeyTable.name, key, 'belongs to no record that is prepared');
+  }
+}
+
+/** Only this node's records have keys here. */
+async function findForeign({ store, report }: Check, own: NodeId): Promise<void> {
+  for await (const node of distinctParts(store, payloadKeyTable.name)) {
+    if (node !== own) report.problem(payloadKeyTable.name, `${payloadKeyTable.name}/${node}`, 'is of another node');
+  }
+}
+
+/** Ids of records that are prepared for payments, and not made yet. */
+async function preparedIds(check: Check): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for await (const { value } of readRows(check, paymentDraftTable)) {
+    // A row that does not read is reported with the payments.
+    if (value !== undefined) ids.add(idOf(value));
+  }
+  return ids;
+}
+
+function idOf(bytes: Uint8Array): string {
+  try {
+    return preparedRow(bytes).id;
+  } catch {
+    return '';
+  }
+}
+
+/** One projection against the records that it follows from: no row is missing, other, or left over. */
+class ProjectionWalk {
+  readonly #check: Check;
+  readonly #projection: Projection;
+  readonly #index: IndexWalk<string>;
+
+  constructor(check: Check, projection: Projection) {
+    this.#check = check;
+    this.#projection = projection;
+    this.#index = new IndexWalk(check, projection.table);
+  }
+
+  async take(records: readonly AttestationRecord[]): Promise<void> {
+    const rows = records.flatMap((record) =>
+      this.#projection.rowsOf(record).map(({ key }) => ({ key, value: record.id })),
+    );
+    if (rows.length > 0) await this.#index.expect(rows);
+  }
+
+  /** After the last record. */
+  async finish(): Promise<void> {
+    await this.#index.finish(async ({ key, value }) => {
+      const record = value === undefined ? undefined : await recordOfId(this.#check.store, value);
+      return record !== undefined && this.#projection.rowsOf(record).some((row) => row.key === key);
+    });
+  }
+}
 
 /** How groups are judged: where, and which of them were before. */
 export interface Judging {

@@ -1,6 +1,6 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { sessionCountTable } from '../governance/session-count.ts';
+import { sessionCountTable } from '../governance/sessions.ts';
 import { subjectTable } from '../governance/subjects.ts';
 import { linkTable } from '../records/link-tables.ts';
 import { findKey, payloadKeyTable, readSeed } from '../records/payload/payload-keys.ts';

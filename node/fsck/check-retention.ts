@@ -1,7 +1,6 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
-import { holdTable } from '../governance/hold-table.ts';
-import { holdCountTable, lockTable } from '../governance/lock-tables.ts';
+import { holdCountTable, holdTable, lockTable } from '../governance/lock-tables.ts';
 import { linkTable } from '../records/link-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';

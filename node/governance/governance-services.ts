@@ -13,8 +13,7 @@ import type { Store } from '../store/store.ts';
 import { AccountVersions } from '../verification/account-versions.ts';
 import type { EvidenceSources } from '../verification/evidence.ts';
 import type { VerificationServices } from '../verification/verification-services.ts';
-import { AccountRecords } from './account-records.ts';
-import { AccountSpeakers } from './account-speakers.ts';
+import { AccountRecords, AccountSpeakers } from './account-records.ts';
 import { AgentTally } from './agents/agent-tally.ts';
 import { CorrectiveActions } from './corrective-actions.ts';
 import { Erasures, PayloadTraces } from './erasures.ts';
@@ -22,12 +21,10 @@ import { Holds } from './holds.ts';
 import { Incidents } from './incidents.ts';
 import { holdCountTable, holdMoves } from './lock-tables.ts';
 import { Locks } from './locks.ts';
-import { Pseudonyms } from './pseudonyms.ts';
 import { Reviews } from './reviews.ts';
 import { RowCounter } from './row-counter.ts';
-import { sessionCountTable, sessionMoves } from './session-count.ts';
-import { Sessions } from './sessions.ts';
-import { Subjects } from './subjects.ts';
+import { sessionCountTable, sessionMoves, Sessions } from './sessions.ts';
+import { Pseudonyms, Subjects } from './subjects.ts';
 
 /** What governs an account's records: sessions, reviews, incidents, locks, corrective actions and erasures. */
 export interface GovernanceServices {

@@ -1,14 +1,13 @@
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readOwnRecord } from '../records/record-reader.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import { holdTable } from './hold-table.ts';
-import { isLock, releasesOf } from './lock-tables.ts';
-import type { Pseudonyms } from './pseudonyms.ts';
+import { holdTable, isLock, releasesOf } from './lock-tables.ts';
+import type { Pseudonyms } from './subjects.ts';
 
 /** A person at work, and the API key that the request came by. */
 export interface Actor {

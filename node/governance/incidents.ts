@@ -1,10 +1,10 @@
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { deadlineState, DUE_SOON_MS, notificationDueAt } from '../../protocol/compliance/notification-clock.ts';
 import { type NodeId, nodeOfRecord, recordId, type RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { linkingIdsOfEach, linkTable, type LinksTo } from '../records/link-tables.ts';
+import { linkingIdsOfEach, type LinksTo, linkTable } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
-import type { AccountSpeakers } from './account-speakers.ts';
+import type { AccountSpeakers } from './account-records.ts';
 import { incidentTable, isNotification, notificationTable } from './incident-tables.ts';
 
 /** Incidents that one page looks at: a filter may pass over many before it finds one. */

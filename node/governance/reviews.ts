@@ -1,11 +1,11 @@
 import { homeOf } from '../../protocol/accounts/account-id.ts';
-import type { NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { linkingIdsOfEach } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
-import type { AccountSpeakers } from './account-speakers.ts';
+import type { AccountSpeakers } from './account-records.ts';
 
 /** Earlier reviews of a record that are looked at: beyond, the counts stand still. */
 const MAX_REVIEWS_COUNTED = 100;

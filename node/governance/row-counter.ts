@@ -1,5 +1,5 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import type { RecordCounter } from '../records/record-counter.ts';
+import type { RecordCounter } from '../records/record-counters.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { KeyPart, Table } from '../store/table.ts';

@@ -1,13 +1,21 @@
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { type Caller, mayName } from '../accounts/caller.ts';
+import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readOwnRecord } from '../records/record-reader.ts';
-import { type Caller, mayName } from '../accounts/caller.ts';
 import type { Store } from '../store/store.ts';
+import { numberCodec, Table } from '../store/table.ts';
 import { ComplianceError } from './compliance-error.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
-import { sessionCountTable } from './session-count.ts';
+import type { Move } from './row-counter.ts';
+
+/** (start of the session) → decisions recorded within it. No row: none. */
+export const sessionCountTable = new Table('session-count', numberCodec);
+
+export function sessionMoves({ kind, links: { session } }: AttestationRecord): readonly Move[] {
+  return kind === 'decision' && session !== undefined ? [{ parts: [session], by: 1 }] : [];
+}
 
 /**
  * Periods of use (EU AI Act Art. 12(3)(a)): each the record of its start, and of its end once there is one. A session

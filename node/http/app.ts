@@ -8,11 +8,11 @@ import {
   PAYMENT_RESPONSE_HEADER,
   PAYMENT_SIGNATURE_HEADER,
 } from '../../protocol/payments/header.ts';
+import type { UncountedLimits } from '../accounts/limits/address-limits.ts';
 import type { Addresses } from '../accounts/limits/client-address.ts';
-import type { Holder, HolderKind } from '../accounts/limits/holder.ts';
+import type { Holder, HolderKind } from '../accounts/limits/holder-counts.ts';
 import type { Refusal } from '../accounts/limits/refusals.ts';
 import { weightOf } from '../accounts/limits/route-weights.ts';
-import type { UncountedLimits } from '../accounts/limits/uncounted-limits.ts';
 import { askedWork, askerOf, noteClass } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
 import { discard } from './body-bytes.ts';

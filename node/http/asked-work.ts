@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Holder, NO_HOLDER } from '../accounts/limits/holder.ts';
+import { type Holder, NO_HOLDER } from '../accounts/limits/holder-counts.ts';
 import type { WorkClass } from '../accounts/limits/route-weights.ts';
 
 /** What a request asks for, and who answers for what that costs, as far as it is known. */

@@ -1,12 +1,12 @@
 import { AccountError, type AccountErrorCode } from '../accounts/account-error.ts';
 import { LimitError } from '../accounts/limits/limit-error.ts';
-import { SignUpError, type SignUpErrorCode } from '../accounts/sign-up/sign-up-error.ts';
+import { SignUpError, type SignUpErrorCode } from '../accounts/sign-up/sign-up-limits.ts';
 import { BusyError } from '../concurrency/semaphore.ts';
 import { ComplianceError } from '../governance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
 import { PaymentError } from '../payments/payment-error.ts';
-import { ListsUnavailableError } from '../screening/lists-unavailable.ts';
-import { InferenceError, type InferenceErrorCode } from '../services/inference/inference-error.ts';
+import { ListsUnavailableError } from '../screening/list-searches.ts';
+import { InferenceError, type InferenceErrorCode } from '../services/inference/engine.ts';
 import { StoreError } from '../store/store.ts';
 import { paymentProblem } from './payment-problems.ts';
 import { fieldError, Problem, type ProblemCode } from './problem.ts';

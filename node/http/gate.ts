@@ -1,21 +1,57 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuthenticatedKey } from '../accounts/known-keys.ts';
-import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
-import type { AddressLimits } from '../accounts/limits/address-limits.ts';
+import type { AddressLimits, FreeLimits } from '../accounts/limits/address-limits.ts';
 import { type Addresses, addressKey } from '../accounts/limits/client-address.ts';
-import type { FreeLimits } from '../accounts/limits/free-limits.ts';
+import { type Holder, OPERATOR } from '../accounts/limits/holder-counts.ts';
 import type { Admission, RequestLimits } from '../accounts/limits/request-limits.ts';
 import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
-import { type Holder, OPERATOR } from '../accounts/limits/holder.ts';
 import { noteAsker, noteCounted } from './asked-work.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
+
+/** When a caller may ask again. In seconds. */
+const RETRY_AFTER = { headers: { 'Retry-After': '30' } };
+
+/** Whether the node may sign nothing yet. */
+interface Starting {
+  readonly pending: boolean;
+}
+
+/**
+ * What a node answers while it may not sign: whatever anyone may read without a key goes on. All that needs a key or a
+ * payment is refused with 503: the store may be a copy that does not know that a key was revoked or a payment made.
+ */
+export function startingGate(gate: Gate, start: Starting): Gate {
+  return {
+    free: (context, route, answer) =>
+      start.pending && route.method !== 'GET' ? Promise.reject(recovering()) : gate.free(context, route, answer),
+    keyed: (context, route, answer) =>
+      start.pending ? Promise.reject(recovering()) : gate.keyed(context, route, answer),
+  };
+}
+
+/** The operator's: meanwhile these paths alone are answered. */
+export function startingOperatorGate(gate: Gate, start: Starting, openPaths: readonly string[]): Gate {
+  return {
+    free: (context, route, answer) =>
+      start.pending && !openPaths.includes(route.path)
+        ? Promise.reject(recovering())
+        : gate.free(context, route, answer),
+    keyed: gate.keyed,
+  };
+}
+
+export function recovering(): Problem {
+  const detail = 'The node has started and does not know yet how far its chain goes.';
+  return new Problem('recovering', detail, RETRY_AFTER);
+}
 
 /** What stands between a request and its route: who asks, how often, and what is noted of it. */
 export interface Gate {

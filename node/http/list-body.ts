@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { countValues, DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
 import { isJsonArray, type JsonValue } from '../../protocol/json/value.ts';
-import type { Holder } from '../accounts/limits/holder.ts';
+import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { type BodyLimits, isInUtf8, JSON_LINES_TYPE, JSON_TYPE, type ListLimits, MAX_BODY_VALUES } from './body.ts';
 import {

@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonValue } from '../../protocol/json/value.ts';
-import type { Holder } from '../accounts/limits/holder.ts';
+import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES } from '../accounts/limits/route-weights.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { BodyBudget, discard, readChunks } from './body-bytes.ts';
 import { BodiesUnderWork, BODY_DEADLINE_MS, type BodyLimits, type ListLimits, refuseByHeaders } from './body.ts';
-import { itemError } from './item-error.ts';
 import { ItemSplitter, SplitError, type SplitText } from './item-splitter.ts';
-import { fieldError, Problem } from './problem.ts';
+import { fieldError, type FieldError, Problem } from './problem.ts';
 
 /** A body that may be tens of megabytes long, as it came. Holds a place among such bodies until it is disposed. */
 export interface LongBody extends Disposable {
@@ -156,4 +155,34 @@ function splitProblem(
   }
   if (fault === 'too-many-values') return tooManyValues(member, maxValues);
   return fault === 'too-many-items' ? tooManyItems(member, maxItems) : tooLargeItem(member, index, maxItemBytes);
+}
+
+/**
+ * A fault of an item of a list, or of a member of it: `records[17].data`, `#/records/17/data`. `member`: null where the
+ * body is the list.
+ */
+export function itemError(member: string | null, index: number, code: string, message: string, path = ''): FieldError {
+  const rest = path === '' ? '' : `.${path}`;
+  return {
+    field: `${member ?? ''}[${index}]${rest}`,
+    pointer: `#${member === null ? '' : `/${member}`}/${index}${path === '' ? '' : `/${path}`}`,
+    code,
+    message,
+  };
+}
+
+/** A refusal of an item by itself, in the words of the list that it stands in. */
+export function itemProblem(member: string, index: number, { code, detail, errors, extra, headers }: Problem): Problem {
+  const name = `${member}[${index}]`;
+  const named = errors.map((error) => ({
+    ...error,
+    field: error.field === '' ? name : `${name}.${error.field}`,
+    pointer: `#/${member}/${index}${error.pointer.slice(1)}`,
+  }));
+  const isAboutMember = errors[0] !== undefined && detail.startsWith(errors[0].field) && errors[0].field !== '';
+  return new Problem(code, isAboutMember ? `${name}.${detail}` : `${name}: ${detail}`, {
+    errors: named,
+    extra,
+    headers,
+  });
 }

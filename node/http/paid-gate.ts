@@ -6,14 +6,20 @@ import { canonicalize } from '../../protocol/json/canonical.ts';
 import { DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
-import { parsePayment, type Payment, PaymentFormatError, wireAuthorization } from '../../protocol/payments/payment.ts';
+import {
+  parsePayment,
+  type Payment,
+  PaymentFormatError,
+  type WalletAddress,
+  wireAuthorization,
+} from '../../protocol/payments/payment.ts';
 import { type Demand, requirementsOf, resourceOf } from '../../protocol/payments/terms.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
 import type { Addresses } from '../accounts/limits/client-address.ts';
-import type { Holder } from '../accounts/limits/holder.ts';
+import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -21,7 +27,6 @@ import type { Offer, PaidRequest } from '../payments/paid-request.ts';
 import type { AdmittedPayment, PaymentLimits } from '../payments/payment-admission.ts';
 import { PaymentError } from '../payments/payment-error.ts';
 import type { Payments } from '../payments/payments.ts';
-import { walletAccount } from '../payments/wallet-account.ts';
 import { askerOf, noteAsker, noteCounted } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
 import {
@@ -34,7 +39,7 @@ import {
   RECORDS_UNDER_WORK,
 } from './body.ts';
 import { problemOf } from './domain-problems.ts';
-import { strangerAt } from './gate.ts';
+import { recovering, strangerAt } from './gate.ts';
 import type { SplitText } from './item-splitter.ts';
 import { parsePart, partText, readLongBody, splitItems } from './long-body.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
@@ -348,4 +353,19 @@ function proofOf({ authorization, signature, identifier }: Payment): Sha256Hash 
 
 function requestIdOf(context: Context): string {
   return String(context.response.get('x-request-id'));
+}
+
+/** The account that a wallet's records are made under. No account of a tenant can have the name: it holds a colon. */
+function walletAccount(payer: WalletAddress): string {
+  return `x402:${payer}`;
+}
+
+/** `paid`: undefined until the node takes payments, null where it takes none. */
+export function startingPaidGate(paid: () => PaidGate | undefined): Pick<PaidGate, 'answer'> {
+  return {
+    answer(call, route) {
+      const gate = paid();
+      return gate === undefined ? Promise.reject(recovering()) : gate.answer(call, route);
+    },
+  };
 }

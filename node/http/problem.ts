@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../protocol/json/value.ts';
-import type { Holder } from '../accounts/limits/holder.ts';
+import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { PROBLEM_KINDS, type ProblemCode } from './problem-codes.ts';
 
 export type { ProblemCode } from './problem-codes.ts';

@@ -1,5 +1,5 @@
 import { HeldPlaces, NoPlaceError } from '../accounts/limits/held-places.ts';
-import type { Holder } from '../accounts/limits/holder.ts';
+import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { type BoundedClass, CLASS_BOUNDS, type ClassBounds, type WorkClass } from '../accounts/limits/route-weights.ts';
 import type { BusyError } from '../concurrency/semaphore.ts';
 import { Problem } from './problem.ts';

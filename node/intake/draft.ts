@@ -1,3 +1,7 @@
+import type { Claims, Links } from '../../protocol/chain/claims.ts';
+import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/chain/facts.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import {
   commitDecision,
@@ -6,17 +10,13 @@ import {
   type DecisionTexts,
   SALT_BYTES,
 } from '../../protocol/payload/commitment.ts';
-import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/chain/facts.ts';
-import type { Claims, Links } from '../../protocol/chain/claims.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Group } from '../../protocol/statement/group.ts';
-import type { Sha256Hash } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { PayloadCipher, SealedPayload } from '../records/payload/payload-cipher.ts';
 import { randomBytesPooled } from '../keys/randomness.ts';
+import type { PayloadCipher, SealedPayload } from '../records/payload/payload-cipher.ts';
+import { newRecordId } from '../records/record-id.ts';
 import type { Operation } from '../store/operation.ts';
 import type { IdempotentRequest } from './idempotency.ts';
-import { newRecordId } from '../records/record-id.ts';
 
 /** What a caller wants witnessed, already validated: intake adds identity, order, time, commitments and signature. */
 export interface Draft {

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import { newRecordId } from '../records/record-id.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
+import { newRecordId } from '../records/record-id.ts';
 import { type Draft, type DraftTexts, type PreparedDraft, preparedOf, type SealedDraft, textsOf } from './draft.ts';
 import { IntakeError } from './intake-error.ts';
 import { type IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-queue.ts';

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type Hashable, utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from '../../protocol/suite/suite.ts';
+import { cachingSuite } from './caching-suite.ts';
 
 /** DER headers of an ML-DSA-65 SubjectPublicKeyInfo and of a seed-only PKCS #8 key (RFC 9881). */
 const SPKI_HEADER = Buffer.from('308207b2300b0609608648016503040312038207a100', 'hex');
@@ -43,6 +44,12 @@ export async function verifyApart(...terms: Parameters<Suite['verify']>): Promis
   if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
   return verifyOffThread(null, message, { key: importPublicKey(publicKey), context: utf8(context) }, signature);
 }
+
+/**
+ * The suite of all that checks members' signatures in a node's main thread: what was checked as it arrived is not checked
+ * again for a verdict. What it remembers follows from bytes alone, so every node of a process may share it.
+ */
+export const checkedSuite = cachingSuite(nativeSuite, verifyApart);
 
 /** A signer from a 32-byte seed. Signing runs on the thread pool and never blocks the event loop. */
 export function nativeSigner(seed: Uint8Array): Signer {

@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8, encodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { type SignedCheckpoint, SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
+import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
-import { checkpointFrames, readCheckpointFrames } from './checkpoint-frames.ts';
-import { PeerStatementError } from './members/peer-statement-error.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import { TopicPointShape } from '../anchoring/ledger/topic-point.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { PeerStatementError } from './members/peer-statement-error.ts';
 
 /** Checkpoints of one answer at most: the newest two of each member of the largest roster, and of some that left. */
 const MAX_CHECKPOINTS = 1_024;
@@ -64,4 +63,26 @@ export function readLogAnswer(frames: readonly Uint8Array[]): LogAnswer {
 
 function markOf({ text }: SignedCheckpoint): string {
   return encodeBase64url(nativeSuite.sha256(utf8(text)).subarray(0, MARK_BYTES));
+}
+
+/** Frames of an answer that carries checkpoints: one of all else, then one a checkpoint, so that each is within its limit. */
+export function* checkpointFrames(told: object, checkpoints: readonly SignedCheckpoint[]): Generator<Uint8Array> {
+  yield utf8(JSON.stringify(told));
+  for (const checkpoint of checkpoints) yield utf8(JSON.stringify(checkpoint));
+}
+
+/** What such frames come to, of whatever shape. Throws `PeerStatementError` `malformed` where one is no JSON object. */
+export function readCheckpointFrames(frames: readonly Uint8Array[]): unknown {
+  const [told, ...checkpoints] = frames.map(readObject);
+  return { ...told, checkpoints };
+}
+
+function readObject(frame: Uint8Array): object {
+  try {
+    const value: unknown = JSON.parse(decodeUtf8(frame));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Falls through: it is no JSON.
+  }
+  throw new PeerStatementError('malformed', 'a frame that is no JSON object');
 }

@@ -6,7 +6,7 @@ import {
   type RevocationMessage,
   type RosterMessage,
 } from '../../protocol/log/message.ts';
-import type { NameStanding } from '../anchoring/naming.ts';
+import type { NameStanding } from '../anchoring/anchor-submission.ts';
 import type { FederationLog } from './federation-log.ts';
 
 /** What the log says of a message that a member sends, or would. Throws where the text is no ledger message. */

@@ -8,16 +8,15 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
-import { checkedSuite } from '../keys/checked-suite.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
+import { checkedSuite, nativeSuite } from '../keys/native-suite.ts';
+import { readBatch, readHead, type StoredBatch } from '../records/batch-tables.ts';
 import { chainStateTable, derivedOperations } from '../records/chain-tables.ts';
-import { draftHistory, storedGroups, storedHistory } from './stored-chain.ts';
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { TimeSlices } from '../concurrency/time-slices.ts';
-import { readBatch, readHead, type StoredBatch } from '../records/batch-tables.ts';
 import { groupAnew } from './group-anew.ts';
+import { draftHistory, storedGroups, storedHistory } from './stored-chain.ts';
 
 /** What the federation's log says of an own batch: the envelope that it decided, and when. */
 export interface OwnDecision {

@@ -1,19 +1,18 @@
 import { isAbsolute } from 'node:path';
 import type { NodeId } from '../../protocol/ids.ts';
-import { BackupError } from '../fsck/backup/backup-error.ts';
-import { copyStore } from '../fsck/backup/copy-store.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
+import { type NodeStart, startWaitAnswer } from '../federation/start/node-start.ts';
 import { readRestorations } from '../federation/start/restoration-table.ts';
+import { copyStore } from '../fsck/backup/copy-store.ts';
+import { BackupError } from '../fsck/backup/folder.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { RecordCounters } from '../records/record-counters.ts';
-import { startWaitAnswer } from '../federation/start/start-view.ts';
-import type { NodeStart } from '../federation/start/node-start.ts';
 import type { Store } from '../store/store.ts';
 import { CopyStoreShape } from './backup-forms.ts';
-import { callerGone } from './operator-route.ts';
+import { callerGone } from './operator-listener.ts';
 
 export interface BackupServices {
   readonly self: NodeId;

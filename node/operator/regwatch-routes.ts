@@ -6,12 +6,12 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import type { RegwatchServices } from '../services/regulatory-feed/regwatch-services.ts';
 import { MAX_DOCUMENT_BYTES } from '../services/regulatory-feed/document-reader.ts';
+import type { SourceTerms } from '../services/regulatory-feed/entry.ts';
 import type { ItemOutcome, OwnItem } from '../services/regulatory-feed/item-intake.ts';
 import { RegwatchError } from '../services/regulatory-feed/regwatch-error.ts';
+import type { RegwatchServices } from '../services/regulatory-feed/regwatch-services.ts';
 import { type Source, termsOf } from '../services/regulatory-feed/sources.ts';
-import type { SourceTerms } from '../services/regulatory-feed/source-terms.ts';
 import {
   AddItemsShape,
   CorrectItemShape,

@@ -2,10 +2,9 @@ import type { Context } from 'koa';
 import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import { rosterStatement } from '../../protocol/log/roster.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
-import type { CurrentRosters } from '../log/members/current-rosters.ts';
 import { RosterVoteError, type RosterVotes } from '../federation/roster-votes.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
@@ -13,7 +12,8 @@ import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { FederationLog } from '../log/federation-log.ts';
-import { operatorRoute } from './operator-route.ts';
+import type { CurrentRosters } from '../log/members/current-rosters.ts';
+import { operatorRoute } from './operator-listener.ts';
 import { NameRosterShape } from './roster-forms.ts';
 
 export interface RosterRouteServices {

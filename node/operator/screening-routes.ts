@@ -5,8 +5,8 @@ import type { ListServices } from '../screening/lists/list-services.ts';
 import { packInThread } from '../screening/packing-thread.ts';
 import { RepeatError, repeatScreening, type RepeatSources } from '../screening/repeat-screening.ts';
 import type { Store } from '../store/store.ts';
-import { callerGone, operatorRoute } from './operator-route.ts';
-import { type RepeatAnswer, type RepeatQuestion, RepeatScreeningShape } from './screening-forms.ts';
+import { type RepeatAnswer, type RepeatQuestion, RepeatScreeningShape } from './backup-forms.ts';
+import { callerGone, operatorRoute } from './operator-listener.ts';
 
 const MAX_BYTES = 16 << 10;
 /** Longest that all lists together may take to be read. In milliseconds. */

@@ -17,7 +17,7 @@ import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { decisionNaming } from '../verification/evidence.ts';
 import { type FallenRecord, FallenRecords } from '../verification/fallen-records.ts';
-import { operatorRoute } from './operator-route.ts';
+import { operatorRoute } from './operator-listener.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 
 export interface SigningKeyServices {

@@ -3,7 +3,7 @@ import { Compile } from '../../protocol/shape-check.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { anchorExpectedBy } from '../verification/attestation/anchoring-promise.ts';
+import { anchorExpectedBy } from '../verification/attestation/attestation-answer.ts';
 import { PaymentDamagedError } from './payment-cipher.ts';
 import type { Publication } from './payment-tables.ts';
 

@@ -1,10 +1,10 @@
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type CountedRows, countEndOperation } from './count-end.ts';
-import type { RecordCounter } from './record-counter.ts';
+import type { RecordCounter } from './record-counters.ts';
 import { readRecordTexts, tryOpenRecord } from './record-reader.ts';
 import { groupTable } from './record-tables.ts';
 

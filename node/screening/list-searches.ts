@@ -1,11 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { EditionSearch } from './edition-search.ts';
 import type { Edition, Lists } from './lists/contract.ts';
 import { freshnessOf } from './lists/freshness.ts';
 import { LIST_IDS, type ListId } from './lists/list-id.ts';
-import { EditionSearch } from './edition-search.ts';
-import { ListsUnavailableError, type ListState, type UnavailableList } from './lists-unavailable.ts';
 import type { PackedEdition } from './packed-edition.ts';
+
+/** `loading`: it is there, and is being made ready. */
+type ListState = 'missing' | 'too-old' | 'loading';
+
+export interface UnavailableList {
+  readonly listId: ListId;
+  readonly state: ListState;
+}
+
+/** Some list cannot be screened against, so that no answer would be whole. */
+export class ListsUnavailableError extends Error {
+  override readonly name = 'ListsUnavailableError';
+  readonly lists: readonly UnavailableList[];
+
+  constructor(lists: readonly UnavailableList[]) {
+    super(`not available: ${lists.map(({ listId, state }) => `${listId} (${state})`).join(', ')}`);
+    this.lists = lists;
+  }
+}
 
 /** Reads an edition and makes it ready to be searched, away from the event loop. */
 export type Pack = (edition: Edition, signal: AbortSignal) => Promise<PackedEdition>;

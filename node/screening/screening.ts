@@ -1,10 +1,11 @@
+import type { Claims } from '../../protocol/chain/claims.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import { NORMALIZATION, nameKey } from '../../protocol/screening/name-key.ts';
+import { nameKey, NORMALIZATION } from '../../protocol/screening/name-key.ts';
 import type { Timestamp } from '../../protocol/time.ts';
-import type { ListId } from './lists/list-id.ts';
 import type { Match } from './edition-search.ts';
 import type { UsableList } from './list-searches.ts';
-import { listedEdition } from './screened-edition.ts';
+import { editionVersion } from './lists/freshness.ts';
+import type { ListId } from './lists/list-id.ts';
 
 export type ScreeningResult = 'match' | 'no-match';
 
@@ -66,4 +67,19 @@ function screenedList(key: string, list: UsableList): ScreenedList {
 
 function resultOf(matchCount: number): ScreeningResult {
   return matchCount > 0 ? 'match' : 'no-match';
+}
+
+/** The edition that an answer stands on, as the answer shows it. */
+function listedEdition({ search: { edition }, isStale }: UsableList) {
+  const { listId, authority, title, entryCount, fileHash, fileDate, retrievedAt, sample } = edition;
+  return { listId, authority, title, entryCount, fileHash, fileDate, retrievedAt, stale: isStale, sample };
+}
+
+/** The editions as the record of an answer names them (EU AI Act Art. 12(3)(b)). */
+export function referenceDatabase(lists: Iterable<UsableList>): NonNullable<Claims['referenceDatabase']> {
+  return [...lists].map(({ search: { edition } }) => ({
+    id: edition.listId,
+    sha256: edition.fileHash,
+    version: editionVersion(edition),
+  }));
 }

@@ -2,8 +2,7 @@ import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { TimeSlices } from '../concurrency/time-slices.ts';
-import { type CommitGate, openGate } from './commit.ts';
-import { changesOf, type Operation, type RowChange } from './operation.ts';
+import { changesOf, type CommitGate, openGate, type Operation, type RowChange } from './operation.ts';
 import { purge, ReadEpochs } from './purge.ts';
 
 interface Waiting {

@@ -1,10 +1,10 @@
-import { Bucket } from './bucket.ts';
-import { hangUp } from './connections.ts';
 import type { PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
+import { hangUp } from './connections.ts';
 import type { WireFault } from './contract.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { Members } from './members.ts';
+import { Bucket } from './rate-limit.ts';
 
 export interface FloodLimits {
   readonly conversationsPerPeer: number;

@@ -7,7 +7,6 @@ import {
   type MemberProtocol,
   SENT_KIB_MS,
 } from '../accounts/limits/route-weights.ts';
-import { Bucket } from './bucket.ts';
 import type { MemberRefusal, Serve, WireFault } from './contract.ts';
 import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import type { FloodGuard } from './flood-guard.ts';
@@ -16,7 +15,7 @@ import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
-import { RequestGate } from './rate-limit.ts';
+import { Bucket, RequestGate } from './rate-limit.ts';
 import { StreamReader } from './stream-reader.ts';
 
 /** Allowances of a minute, which come back evenly: what is there at once is that of a whole minute. */

@@ -1,8 +1,13 @@
+import { EncodingError } from '../../protocol/bytes.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { readHead, recordLeaf } from '../../protocol/chain/record.ts';
+import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { parseJson, type ParseOptions } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError } from '../../protocol/json/value.ts';
 import { checkpointStatement } from '../../protocol/log/checkpoint.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
+import type { Base64url } from '../../protocol/shapes.ts';
 import { StatementError } from '../../protocol/statement/statement.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
@@ -11,7 +16,6 @@ import { FileError } from '../../protocol/verdict/file-reader.ts';
 import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
-import { type GivenReceipt, givenReceipt } from './given-receipt.ts';
 import { isUnclear, type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
 import { keysSigning } from './signing-keys.ts';
 
@@ -88,4 +92,29 @@ function read<Value>(parse: () => Value): readonly Value[] {
 
 function unique<Value>(values: readonly Value[]): readonly Value[] {
   return [...new Set(values)];
+}
+
+/** A receipt that somebody shows, of which nothing was checked: a node's word that a record with this leaf is its `seq`-th. */
+export interface GivenReceipt {
+  readonly node: NodeId;
+  readonly seq: number;
+  readonly leaf: Sha256Hash;
+  readonly statement: string;
+  readonly signature: Base64url;
+  /** From the leaf to the root of the receipt. */
+  readonly path: readonly Sha256Hash[];
+}
+
+/** The receipt of a bundle's own record; null where the record cannot be read. */
+export function givenReceipt(
+  suite: Suite,
+  { record, receipt }: Pick<Bundle, 'receipt' | 'record'>,
+): GivenReceipt | null {
+  try {
+    const { node, seq } = readHead(record.head);
+    return { node, seq, leaf: writeSha256(recordLeaf(suite, record.head)), ...receipt };
+  } catch (error) {
+    if (error instanceof StatementError || error instanceof EncodingError) return null;
+    throw error;
+  }
 }

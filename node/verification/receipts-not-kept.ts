@@ -20,7 +20,7 @@ import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { decisionNaming, readBatchPath } from './evidence.ts';
 import { type FederationProofSources, placeDecision, proveFederation } from './federation-proof.ts';
-import type { GivenReceipt } from './given-receipt.ts';
+import type { GivenReceipt } from './judge-bundle.ts';
 import { type LogKnowledge, logViewOf } from './log-knowledge.ts';
 import type { ProofTrees } from './proof-trees.ts';
 

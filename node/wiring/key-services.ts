@@ -1,16 +1,19 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { NodeConfig } from '../config/config.ts';
 import type { FederationSync } from '../federation/federation.ts';
-import type { FederationKeys } from '../log/members/federation-keys.ts';
+import type { LogFollower } from '../federation/log-follower.ts';
 import { requireMembership } from '../federation/own-membership.ts';
+import { beginReread } from '../federation/reread.ts';
+import { openNodeStore } from '../fsck/migration/migrate-store.ts';
+import type { Sealer } from '../intake/sealing/sealer.ts';
 import { NextKey } from '../keys/next-key.ts';
 import { keyDirectory, type NodeKeys, readNodeKeys } from '../keys/node-keys.ts';
-import { OwnKeys } from '../log/members/own-keys.ts';
 import { readPassphrase } from '../keys/passphrase.ts';
 import { SigningKey } from '../keys/signing-key.ts';
-import type { LogFollower } from '../federation/log-follower.ts';
-import type { Sealer } from '../intake/sealing/sealer.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { OwnKeys } from '../log/members/own-keys.ts';
 
 /** The secrets of a node, and where its next signing key is made. */
 export interface Secrets extends NodeKeys {
@@ -69,4 +72,15 @@ export function openOwnKeys(options: KeyServicesOptions): OwnKeys {
       void sealer.signAnew();
     },
   });
+}
+
+/**
+ * The operator's word that this node was fooled: its next start reads the ledger anew and replaces its signing key. The node
+ * must not run. Throws `StoreError`, `KeyFileError` and `PassphraseError`.
+ */
+export async function rereadLedger(config: NodeConfig, log: Logger): Promise<void> {
+  const { signer } = await openSecrets(config, log);
+  await using store = await openNodeStore(join(config.home, 'store'), { createIfMissing: false, node: config.id, log });
+  await beginReread(store, signer.keyId);
+  log.warn({ keyId: signer.keyId }, 'the ledger is read anew, and another key will sign');
 }

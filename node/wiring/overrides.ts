@@ -1,8 +1,8 @@
+import type { UncountedLimitsOptions } from '../accounts/limits/address-limits.ts';
 import type { LeavingOptions } from '../federation/leaving.ts';
 import type { RescueOptions } from '../log/rescue.ts';
-import type { UncountedLimitsOptions } from '../accounts/limits/uncounted-limits.ts';
 import type { PaymentMeans } from '../payments/payment-services.ts';
-import type { CommitGate } from '../store/commit.ts';
+import type { CommitGate } from '../store/operation.ts';
 
 /** What a test may put in the place of the real thing. */
 export interface Overrides extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'> {

@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BackupError } from '../../node/fsck/backup/backup-error.ts';
-import { leftovers } from '../../node/fsck/backup/folder.ts';
+import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
 import type { Manifest } from '../../node/fsck/backup/manifest.ts';
 import { type BackupProgress, takeBackup } from '../../node/fsck/backup/take-backup.ts';
 import { ProgressLine, type ProgressOutput } from '../../node/fsck/progress-line.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { BackupError } from '../../node/fsck/backup/backup-error.ts';
 import { copyStore } from '../../node/fsck/backup/copy-store.ts';
+import { BackupError } from '../../node/fsck/backup/folder.ts';
 import type { CopyOfNode } from '../../node/fsck/backup/take-backup.ts';
 import { ownerOfKeys } from '../../node/records/payload/payload-keys.ts';
 import { requireFormat } from '../../node/store/format.ts';

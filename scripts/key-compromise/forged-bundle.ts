@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { newRecordId } from '../../node/records/record-id.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { makeRecord, openRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { hashText, writeSha256 } from '../../protocol/hash.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { makeRecord, openRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
-import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
 
 /** Far ahead of the node's own, so that nothing contradicts it. */
 const FORGED_BATCH = 1_000_000;

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
-import { LIST_IDS, type ListId } from '../../node/screening/lists/list-id.ts';
+import { RepeatAnswerShape, type RepeatQuestion } from '../../node/operator/backup-forms.ts';
 import { type ListOutcome, ListOutcomeShape, type ListState, ListStatesShape } from '../../node/operator/list-forms.ts';
-import { RepeatAnswerShape, type RepeatQuestion } from '../../node/operator/screening-forms.ts';
+import { LIST_IDS, type ListId } from '../../node/screening/lists/list-id.ts';
 import { askAll, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
 import { UsageError } from '../usage-error.ts';

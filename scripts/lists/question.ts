@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Compile } from 'typebox/compile';
-import { type RepeatQuestion, RepeatScreeningShape } from '../../node/operator/screening-forms.ts';
+import { type RepeatQuestion, RepeatScreeningShape } from '../../node/operator/backup-forms.ts';
 import { UsageError } from '../usage-error.ts';
 
 const compiled = Compile(RepeatScreeningShape);

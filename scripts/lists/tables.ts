@@ -1,5 +1,5 @@
+import type { RepeatAnswer } from '../../node/operator/backup-forms.ts';
 import type { EditionAnswer, ListOutcome, ListState } from '../../node/operator/list-forms.ts';
-import type { RepeatAnswer } from '../../node/operator/screening-forms.ts';
 import type { Outcome } from '../key/ask.ts';
 import { tableText } from '../key/tables.ts';
 

@@ -3,7 +3,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import { MISDATED_MS } from '../../protocol/verdict/check-decision.ts';
-import { PROMISE_MS } from '../../node/verification/attestation/anchoring-promise.ts';
+import { PROMISE_MS } from '../../node/verification/attestation/attestation-answer.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { CheckpointStore } from '../../node/log/checkpoint-store.ts';
 import { FederationLog } from '../../node/log/federation-log.ts';

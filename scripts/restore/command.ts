@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import type { Static } from 'typebox';
-import { BackupError } from '../../node/fsck/backup/backup-error.ts';
-import { leftovers } from '../../node/fsck/backup/folder.ts';
+import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
 import type { Manifest } from '../../node/fsck/backup/manifest.ts';
 import { restoreBackup } from '../../node/fsck/backup/restore-backup.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { RestorationsAnswerShape } from '../../node/operator/backup-forms.ts';
+import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
 import { ask, outcomeOf } from '../key/ask.ts';
 import { findTargets } from '../key/targets.ts';
-import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** 0 restored, or the node signs again · 1 not restored, or the node waits · 2 wrong usage. */

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { Commit, CommitGate } from '../../node/store/commit.ts';
+import type { Commit, CommitGate } from '../../node/store/operation.ts';
 import { logBytes, tearLog } from '../fixtures/store-log.ts';
 import { markOf, type RowMark, rowOfStep, type WriteStep } from './write-path.ts';
 

@@ -3,7 +3,7 @@ import type { KeyId } from '../../../protocol/accounts/key-id.ts';
 import { readAccountStatement, type StatedKey } from '../../../protocol/accounts/statement.ts';
 import { lowerTier, type Tier } from '../../../protocol/accounts/tier.ts';
 import type { NodeId, RecordId } from '../../../protocol/ids.ts';
-import { refusalOf } from '../../records/refused-key-table.ts';
+import { refusalOf } from '../../records/record-tables.ts';
 import type { Reads } from '../../store/store.ts';
 import type { Account } from '../account.ts';
 import { type AccountVersions, namedBy } from './account-versions.ts';

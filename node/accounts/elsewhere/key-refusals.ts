@@ -8,7 +8,7 @@ import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { readRecord } from '../../records/record-reader.ts';
-import { ulidTime } from '../../records/ulid.ts';
+import { ulidTime } from '../../records/record-id.ts';
 import type { Reads } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
 import type { ApiKey } from '../api-key.ts';

@@ -3,7 +3,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { countEndOperation } from '../../records/count-end.ts';
-import type { RecordCounter } from '../../records/record-counter.ts';
+import type { RecordCounter } from '../../records/record-counters.ts';
 import { groupTable } from '../../records/record-tables.ts';
 import { markAllCounted, recount } from '../../records/recount.ts';
 import { RowPace, type StagedRows } from '../../records/row-pace.ts';

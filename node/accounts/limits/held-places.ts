@@ -1,6 +1,5 @@
 import { BusyError, Semaphore } from '../../concurrency/semaphore.ts';
-import type { Holder } from './holder.ts';
-import { HolderCounts } from './holder-counts.ts';
+import { type Holder, HolderCounts } from './holder-counts.ts';
 import { type ClassBounds, HOLDER_SHARE } from './route-weights.ts';
 
 /** Why there is no place: all are taken, or the holder has its share of them. */

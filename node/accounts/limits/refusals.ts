@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Holder, HolderKind } from './holder.ts';
+import type { Holder, HolderKind } from './holder-counts.ts';
 import type { WorkClass } from './route-weights.ts';
 
 /** Work that was refused, and why: of few words, so that it can be counted by each. */

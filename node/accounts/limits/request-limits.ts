@@ -1,6 +1,5 @@
 import type { DailyReservation, DailyStanding, DailyUsage } from './daily-usage.ts';
-import { dailyHeaders, type Headers, rateHeaders, retryAfter } from './limit-headers.ts';
-import { LimitError } from './limit-error.ts';
+import { dailyHeaders, type Headers, LimitError, rateHeaders, retryAfter } from './limit-error.ts';
 import type { LimitedAccount, RateDecision, RateLimits } from './rate-limits.ts';
 import type { WindowState } from './sliding-window.ts';
 

@@ -2,8 +2,7 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { LimitError } from './limit-error.ts';
-import { retryAfter } from './limit-headers.ts';
+import { LimitError, retryAfter } from './limit-error.ts';
 
 const TABLE_FILE = '.ldb';
 

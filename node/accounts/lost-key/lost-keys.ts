@@ -6,15 +6,13 @@ import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
 import { askedFor } from '../account-event.ts';
-import type { AccountStore } from '../account-store.ts';
+import { type AccountStore, signUpTable } from '../account-store.ts';
 import type { Account } from '../account.ts';
 import type { ApiKey } from '../api-key.ts';
 import type { ApiKeys, Replacement } from '../api-keys.ts';
+import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
-import { emailDigest, isPublicMailAddress } from '../sign-up/email-address.ts';
-import { SignUpError } from '../sign-up/sign-up-error.ts';
-import type { SignUpLimits } from '../sign-up/sign-up-limits.ts';
-import { signUpTable } from '../sign-up/sign-up-table.ts';
+import { SignUpError, type SignUpLimits } from '../sign-up/sign-up-limits.ts';
 import { hasExpired, LINK_MS, type LostKeyRow, lostKeyTable, newToken, tokenDigest } from './lost-key-table.ts';
 
 const LINK_MINUTES = LINK_MS / 60_000;

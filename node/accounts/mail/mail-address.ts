@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** RFC 5321 §4.5.3.1, and RFC 3696 erratum 1690 for the whole. In characters. */
 const MAX_ADDRESS = 254;
 const MAX_LOCAL_PART = 64;
@@ -23,4 +25,14 @@ export function isMailAddress(text: string): boolean {
     labels.every((label) => label.length <= MAX_LABEL && LABEL.test(label)) &&
     !DIGITS.test(labels.at(-1) ?? '')
   );
+}
+
+/** Tells whether a person can be written to there over the internet: a mail address under a domain of two labels or more. */
+export function isPublicMailAddress(text: string): boolean {
+  return isMailAddress(text) && text.slice(text.lastIndexOf('@')).includes('.');
+}
+
+/** What one owner's ways to write an address have in common, hashed, hex. For looking up, never for sending to. */
+export function emailDigest(email: string): string {
+  return hash('sha256', `meridian/email/1\0${email.toLowerCase()}`, 'hex');
 }

@@ -1,8 +1,23 @@
 import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../limits/allowances.ts';
 import { addressKey } from '../limits/client-address.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import { retryAfter } from '../limits/limit-headers.ts';
+import { LimitError, retryAfter } from '../limits/limit-error.ts';
 import { SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
+
+/**
+ * `closed`: the operator turned sign-up off. `no-mail`: this node sends no mail. `email-invalid`: no address to write to.
+ * `not-sent`: the mail was not taken; nothing was made or changed.
+ */
+export type SignUpErrorCode = 'closed' | 'no-mail' | 'email-invalid' | 'not-sent';
+
+export class SignUpError extends Error {
+  override readonly name = 'SignUpError';
+  readonly code: SignUpErrorCode;
+
+  constructor(code: SignUpErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -4,16 +4,14 @@ import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 import { accountCreated, askedFor, compressionChanged, keyEvent, nodesChanged } from '../account-event.ts';
 import { keptNodes, nodesMember } from '../account-nodes.ts';
-import type { AccountStore, Change, HeldKey } from '../account-store.ts';
+import { type AccountStore, type Change, type HeldKey, signUpTable } from '../account-store.ts';
 import { type Account, accountTable, newAccountId } from '../account.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState } from '../api-key.ts';
 import { newKeyId } from '../key-id.ts';
 import { keyDigest, newKeyText } from '../key-text.ts';
+import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
 import { type Mail, type Mailer, MailError } from '../mail/mailer.ts';
-import { emailDigest, isPublicMailAddress } from './email-address.ts';
-import { SignUpError } from './sign-up-error.ts';
-import type { SignUpLimits } from './sign-up-limits.ts';
-import { signUpTable } from './sign-up-table.ts';
+import { SignUpError, type SignUpLimits } from './sign-up-limits.ts';
 
 /** What a sign-up says. */
 export interface SignUpRequest {

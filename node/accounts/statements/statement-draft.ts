@@ -2,8 +2,25 @@ import { ACCOUNT_SOURCE, type StatedKey, writeAccountStatement } from '../../../
 import { HashFormatError, isSha256Hash, type Sha256Hash } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import type { Draft } from '../../intake/draft.ts';
+import { AccountError } from '../account-error.ts';
 import type { Account } from '../account.ts';
 import { type ApiKey, keyState } from '../api-key.ts';
+import { namesOthers } from './statement-tables.ts';
+
+/** Longest payload of a statement, in bytes: a hundred keys of a few sources each are below it. */
+const MAX_STATEMENT_BYTES = 128 << 10;
+
+/**
+ * Throws `AccountError` `too-many-keys` where an account that names other nodes would have a longer statement: each of its
+ * changes is kept for good, and sent to every one of them.
+ */
+export function requireStatable(parts: Omit<StatementParts, 'version'>): void {
+  if (!namesOthers(parts.home, parts.account.nodes)) return;
+  const { payload } = statementDraft({ ...parts, version: 1 });
+  if (Buffer.byteLength(payload) <= MAX_STATEMENT_BYTES) return;
+  const message = `the keys of an account that names other nodes come to at most ${MAX_STATEMENT_BYTES} bytes with their sources and addresses`;
+  throw new AccountError('too-many-keys', message);
+}
 
 /** A key and the digest that its row stands under. */
 interface DigestedKey {

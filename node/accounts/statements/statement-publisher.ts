@@ -6,16 +6,22 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
 import { backoffDelay } from '../../concurrency/backoff.ts';
 import type { Draft } from '../../intake/draft.ts';
-import { refusalOf } from '../../records/refused-key-table.ts';
+import { refusalOf } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Reads, Rows } from '../../store/store.ts';
 import { keyEvent } from '../account-event.ts';
 import type { AccountStore, HeldKey } from '../account-store.ts';
 import type { Account } from '../account.ts';
 import { keyOperations, keyState } from '../api-key.ts';
-import { type AccountVersion, newestVersion } from './newest-version.ts';
 import { statementDraft } from './statement-draft.ts';
-import { dueOperation, namesOthers, statedVersionTable, statementDueTable } from './statement-tables.ts';
+import {
+  type AccountVersion,
+  dueOperation,
+  namesOthers,
+  newestVersion,
+  statedVersionTable,
+  statementDueTable,
+} from './statement-tables.ts';
 
 /** Versions that an account may have at once, about, and how long it takes until one more is free. In milliseconds. */
 export const STATEMENT_BURST = 20;

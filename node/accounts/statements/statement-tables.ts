@@ -1,7 +1,10 @@
-import type { NodeId } from '../../../protocol/ids.ts';
+import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import { randomBytesPooled } from '../../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../records/ulid.ts';
+import { versionIds } from '../../records/account-record-table.ts';
+import { readRecord } from '../../records/record-reader.ts';
+import { ulid, ULID_RANDOM_BYTES } from '../../records/record-id.ts';
 import type { Operation } from '../../store/operation.ts';
+import type { Reads } from '../../store/store.ts';
 import { type Codec, numberCodec, Table, textCodec } from '../../store/table.ts';
 
 /**
@@ -41,4 +44,20 @@ export function dueOperation(account: string, cause: DueCause, now: number): Ope
 /** Whether an account names another node than its home. Absent: the home alone. */
 export function namesOthers(home: NodeId, nodes: readonly NodeId[] | undefined): boolean {
   return nodes?.some((node) => node !== home) ?? false;
+}
+
+/** A version of an account's statement, as its record's claims tell of it. */
+export interface AccountVersion {
+  readonly id: RecordId;
+  readonly version: number;
+  readonly nodes: readonly NodeId[];
+}
+
+/** The newest version that an account's home has made and this store holds; undefined where there is none. */
+export async function newestVersion(store: Reads, account: string, home: NodeId): Promise<AccountVersion | undefined> {
+  for await (const id of versionIds(store, account, home)) {
+    const { version, nodes } = (await readRecord(store, id))?.record.claims ?? {};
+    if (version !== undefined && nodes !== undefined) return { id, version, nodes };
+  }
+  return undefined;
 }

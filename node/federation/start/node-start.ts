@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { Static } from 'typebox';
+import type { StartWaitShape } from '../../../protocol/api/start-waits.ts';
 import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
@@ -378,4 +380,9 @@ function endOf(head: StoredBatch | undefined): OwnChainEnd {
   if (head === undefined) return { batch: 0, next: 1 };
   const { batch, first, size } = head.envelope;
   return { batch, next: first + size };
+}
+
+/** A wait as it is answered. */
+export function startWaitAnswer(wait: StartWait): Static<typeof StartWaitShape> {
+  return wait.for === 'members' ? { ...wait, answered: [...wait.answered], missing: [...wait.missing] } : { ...wait };
 }

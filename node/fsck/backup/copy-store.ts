@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
+import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, CountShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
-import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { groupTable } from '../../records/record-tables.ts';
+import { ChainEndShape, type Restoration, restorationTable } from '../../federation/start/restoration-table.ts';
 import { readHead } from '../../records/batch-tables.ts';
+import { groupTable } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import { Store } from '../../store/store.ts';
-import { BackupError } from './backup-error.ts';
-import { ChainEndShape, type Restoration, restorationTable } from '../../federation/start/restoration-table.ts';
+import { BackupError } from './folder.ts';
 
 /** What one write of the copy holds at most. In bytes and rows. */
 const WRITE_BYTES = 1 << 20;

@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
+import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, NodeIdShape, Sha256Shape } from '../../../protocol/shapes.ts';
-import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
-import { BackupError } from './backup-error.ts';
 import { StoreCopyShape } from './copy-store.ts';
+import { BackupError } from './folder.ts';
 
 const FileShape = Closed({
   /** Below the backup's folder, with `/` between its parts. */

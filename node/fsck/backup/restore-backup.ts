@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readRestorations } from '../../federation/start/restoration-table.ts';
 import { keyDirectory } from '../../keys/node-keys.ts';
 import type { Passphrase } from '../../keys/passphrase.ts';
 import { requireFormat } from '../../store/format.ts';
 import { Store, StoreError } from '../../store/store.ts';
-import { BackupError } from './backup-error.ts';
-import { createFolder, filesBelow } from './folder.ts';
+import { BackupError, createFolder, filesBelow } from './folder.ts';
 import { hashOf, type Manifest, MANIFEST_FILE, type ManifestFile, readManifest } from './manifest.ts';
-import { readRestorations } from '../../federation/start/restoration-table.ts';
 import { requireWhole } from './take-backup.ts';
 
 export interface RestoreOptions {

@@ -19,9 +19,8 @@ import { readNewestRosters } from '../../log/members/given-rosters.ts';
 import { Store } from '../../store/store.ts';
 import { fsck, type FsckResult } from '../fsck.ts';
 import type { Counts } from '../report.ts';
-import { BackupError } from './backup-error.ts';
 import type { StoreCopy } from './copy-store.ts';
-import { createFolder, filesBelow } from './folder.ts';
+import { BackupError, createFolder, filesBelow } from './folder.ts';
 import { describeFile, type Manifest, MANIFEST_FILE, manifestText } from './manifest.ts';
 
 /** Between two looks at the copy, in milliseconds. */

@@ -7,7 +7,7 @@ import { splitTexts } from '../../records/record-lines.ts';
 import { bodyTable } from '../../records/record-tables.ts';
 import { formatTable, MIGRATED_FORMAT, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../store/format.ts';
 import type { Operation } from '../../store/operation.ts';
-import type { Rows } from '../../store/store.ts';
+import { type Rows, Store, type StoreOptions } from '../../store/store.ts';
 import { type MigrationStep, sourcesStep } from './sources.ts';
 
 /** Operations after which a write is full. One row of bodies adds 65 at most. */
@@ -123,4 +123,20 @@ export async function migrateStore(store: Rows, options: MigrationOptions): Prom
 /** The first row of a new store. */
 export async function beginFormat(store: Rows): Promise<void> {
   if ((await store.first({})) === undefined) await store.write([formatTable.put(['store'], STORE_FORMAT)]);
+}
+
+type NodeStoreOptions = StoreOptions & Partial<MigrationOptions>;
+
+/**
+ * Opens a node's store for use: a new one is made of the format in force, and one of the format before is migrated first.
+ * Throws `StoreError`: `format` where it is of another one.
+ */
+export async function openNodeStore(directory: string, options: NodeStoreOptions = {}): Promise<Store> {
+  const { node = null, log = null, ...rest } = options;
+  await using opening = new AsyncDisposableStack();
+  const store = opening.use(await Store.open(directory, options));
+  await beginFormat(store);
+  await migrateStore(store, { ...rest, node, log });
+  opening.move();
+  return store;
 }

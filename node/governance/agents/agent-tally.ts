@@ -1,14 +1,14 @@
-import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import type { RecordCounter } from '../../records/record-counter.ts';
+import type { NodeId, RecordId } from '../../../protocol/ids.ts';
+import type { RecordCounter } from '../../records/record-counters.ts';
 import { readOwnRecord } from '../../records/record-reader.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import {
   addMention,
   agentRecordTable,
-  agentTallyTable,
   type AgentTallyRow,
+  agentTallyTable,
   type Mention,
   mentionsOf,
   subjectsOf,

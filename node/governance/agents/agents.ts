@@ -18,8 +18,7 @@ import { type OpenedPayload, PayloadDamagedError } from '../../records/payload/p
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { ComplianceError } from '../compliance-error.ts';
-import { readAgent, requireRecord } from './agent-reader.ts';
-import { agentPart, registrationOf } from './agent-tables.ts';
+import { agentPart, readAgent, registrationOf, requireRecord } from './agent-tables.ts';
 import { keyIdOf, type KeyPurpose, type OwnKey, requireConsent, requireProof } from './key-proof.ts';
 import type { ServiceKeys } from './service-keys.ts';
 

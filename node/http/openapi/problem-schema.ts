@@ -5,7 +5,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { Closed, CountShape, NodeIdShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { ACTION_STATUSES } from '../../../protocol/statement/vocabulary.ts';
-import { HOLDER_KINDS } from '../../accounts/limits/holder.ts';
+import { HOLDER_KINDS } from '../../accounts/limits/holder-counts.ts';
 import { WORK_CLASSES } from '../../accounts/limits/route-weights.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';

@@ -15,9 +15,9 @@ import { type BatchService, SERVICES } from '../../../protocol/payments/prices.t
 import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
-import { payloadHandle } from '../../verification/attestation/payload-handle.ts';
+import { payloadHandle } from '../../verification/attestation/attestation-answer.ts';
 import type { BodyLimits } from '../body.ts';
-import { itemError, itemProblem } from '../item-error.ts';
+import { itemError, itemProblem } from '../long-body.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional } from '../recording/sizes.ts';

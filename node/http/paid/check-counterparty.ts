@@ -9,7 +9,7 @@ import type { ChainReader } from '../../payments/facilitator/contract.ts';
 import { readProfile } from '../../screening/counterparty/chain-profile.ts';
 import { checkCounterparty } from '../../screening/counterparty/counterparty-check.ts';
 import type { ListSearches } from '../../screening/list-searches.ts';
-import { referenceDatabase } from '../../screening/screened-edition.ts';
+import { referenceDatabase } from '../../screening/screening.ts';
 import type { PaidRoute } from '../route.ts';
 import { attestSummary, type Summary, type VerifyUrl } from './attested-summary.ts';
 import { addressParameter } from './wallet-record.ts';

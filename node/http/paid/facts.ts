@@ -8,15 +8,45 @@ import {
   type FactsMenu,
   FactsMenuShape,
 } from '../../../protocol/api/facts.ts';
+import { encodeBase64url } from '../../../protocol/bytes.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import { type Fact, FACTS } from '../../../protocol/statement/vocabulary.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { randomBytesPooled } from '../../keys/randomness.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
 import { type FactCache, FactError, type FactSnapshot } from '../../services/facts/fact-cache.ts';
-import { attestableFact } from '../../services/facts/fact-draft.ts';
 import { Problem } from '../problem.ts';
 import type { FreeRoute, PaidCall, PaidRoute, Route } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
+
+/** Source that facts about the ledger are recorded under. */
+const SOURCE_ID = 'meridian/hedera-facts';
+
+/** A snapshot, and the salt with which its record commits to it: whoever is given both can show what was attested. */
+interface AttestableFact {
+  readonly told: JsonObject;
+  readonly draft: Draft;
+}
+
+function attestableFact(account: string, snapshot: FactSnapshot): AttestableFact {
+  const salt = randomBytesPooled(SALT_BYTES);
+  const { fact, observedAt, rawHash } = snapshot;
+  return {
+    told: { ...snapshot, salt: encodeBase64url(salt) },
+    draft: {
+      kind: 'fact',
+      account,
+      sourceId: SOURCE_ID,
+      payload: canonicalize(snapshot),
+      claims: { channel: 'tiered', fact, observedAt, rawHash },
+      links: {},
+      salt,
+    },
+  };
+}
 
 export interface FactServices {
   readonly facts: Pick<FactCache, 'snapshot' | 'catalogue' | 'network'>;

@@ -1,13 +1,43 @@
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
-import { VERIFY_AUDIT_EXAMPLE, VerifyAuditRequestShape, VerifyAuditShape } from '../../../protocol/api/verify-audit.ts';
+import {
+  type Audit,
+  VERIFY_AUDIT_EXAMPLE,
+  VerifyAuditRequestShape,
+  VerifyAuditShape,
+} from '../../../protocol/api/verify-audit.ts';
+import { encodeBase64url } from '../../../protocol/bytes.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { recordOfAnyId } from '../../../protocol/object-ids.ts';
-import { auditDraft } from '../../services/audits/audit-draft.ts';
+import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { randomBytesPooled } from '../../keys/randomness.ts';
 import { type Auditor, warningsOf } from '../../services/audits/auditor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { recordNotFound } from '../routes/record-parameter.ts';
 import { validator } from '../validation.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
+
+/** Source that audits are recorded under. */
+const SOURCE_ID = 'meridian/audit';
+
+/**
+ * The record of an audit, and the salt with which it commits to it. The payload names the audited record; no link does:
+ * whoever likes to pay could otherwise bury what links to a record under audits of it.
+ */
+function auditDraft(account: string, audit: Audit): { readonly draft: Draft; readonly salt: string } {
+  const salt = randomBytesPooled(SALT_BYTES);
+  const draft: Draft = {
+    kind: 'audit',
+    account,
+    sourceId: SOURCE_ID,
+    payload: canonicalize(audit),
+    claims: { channel: 'tiered', verdict: audit.verdict, observedAt: audit.auditedAt },
+    links: {},
+    salt,
+  };
+  return { draft, salt: encodeBase64url(salt) };
+}
 
 export interface AuditServices {
   readonly auditor: Pick<Auditor, 'find' | 'audit'>;

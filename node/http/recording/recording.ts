@@ -12,13 +12,14 @@ import { HeldPlaces, NoPlaceError } from '../../accounts/limits/held-places.ts';
 import { LEDGER_WAITS } from '../../accounts/limits/route-weights.ts';
 import type { Scope } from '../../accounts/scopes.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
+import type { Idempotency } from '../../intake/idempotency.ts';
+import type { Intake } from '../../intake/intake.ts';
 import { waitingStatus } from '../../verification/attestation/anchoring-view.ts';
 import { askerOf } from '../asked-work.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { Call, Documentation, KeyRoute } from '../route.ts';
 import { type FieldCodes, unknownMembers, validator } from '../validation.ts';
-import type { Recorder } from './recorder.ts';
 import { requireSmallAdditional } from './sizes.ts';
 
 /** Longest `Prefer: wait` that is honoured. In seconds. */
@@ -243,4 +244,21 @@ function envelopeOf({ topic, verifyUrl }: Recorder, record: AttestationRecord, w
     verifyUrl: verifyUrl(record.id),
     warnings,
   };
+}
+
+/** What every endpoint that makes a record needs. */
+export interface Recorder {
+  readonly intake: Pick<Intake, 'submit' | 'submitAll'>;
+  readonly idempotency: Pick<Idempotency, 'run'>;
+  /** Throws `Problem` 507 where the node has no room for another record. */
+  readonly requireStorage: () => void;
+  /** Ledger topic of the federation. */
+  readonly topic: string;
+  readonly verifyUrl: (id: RecordId) => string;
+  /** A record of this node. */
+  readonly recordOf: (id: RecordId) => Promise<AttestationRecord>;
+  /** A record of this node and those after it, so many in all. */
+  readonly recordsFrom: (id: RecordId, count: number) => Promise<readonly AttestationRecord[]>;
+  /** Waits until an own record is confirmed, or the time is up; resolves to the status reached. */
+  readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<Status>;
 }

@@ -1,5 +1,5 @@
 import type { TieredAttestRequest } from '../../../protocol/api/tiered-attest.ts';
-import { assertedClauseWarnings } from '../../verification/attestation/asserted-clause.ts';
+import { assertedClauseWarnings } from '../../verification/attestation/decision-drafts.ts';
 import type { FieldCodes } from '../validation.ts';
 
 /** Warnings that are told one by one. */

@@ -1,6 +1,14 @@
-import { ACCOUNT_EXAMPLE, AccountAnswerShape, ChangeAccountRequestShape } from '../../../protocol/api/account.ts';
-import { accountAnswer } from '../../accounts/account-answer.ts';
+import { homeOf } from '../../../protocol/accounts/account-id.ts';
+import {
+  ACCOUNT_EXAMPLE,
+  type AccountAnswer,
+  AccountAnswerShape,
+  ChangeAccountRequestShape,
+} from '../../../protocol/api/account.ts';
+import type { AccountStore } from '../../accounts/account-store.ts';
+import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { newestVersion, statementDueTable } from '../../accounts/statements/statement-tables.ts';
 import type { Reads } from '../../store/store.ts';
 import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
@@ -69,4 +77,19 @@ function changeRoute({ store, accounts, addressOf }: AccountRouteServices): KeyR
       return { body: { success: true, account: await accountAnswer(store, accounts.accountStore, account) } };
     },
   };
+}
+
+/** An account as its owner sees it here: at its home by its row, elsewhere by the newest statement that this node holds. */
+async function accountAnswer(
+  store: Reads,
+  accountStore: Pick<AccountStore, 'account' | 'node'>,
+  { id, tier }: Pick<Account, 'id' | 'tier'>,
+): Promise<AccountAnswer['account']> {
+  const home = homeOf(id) ?? accountStore.node;
+  const newest = await newestVersion(store, id, home);
+  const row = home === accountStore.node ? await accountStore.account(id) : undefined;
+  const nodes = row === undefined ? (newest?.nodes ?? [home]) : (row.nodes ?? [home]);
+  const due = await Array.fromAsync(statementDueTable.under(store, [id], { limit: 1 }));
+  const [version, statement] = newest === undefined ? [null, null] : [newest.version, newest.id];
+  return { id, home, tier, nodes: [...nodes], version, statement, pending: due.length > 0 };
 }

@@ -14,8 +14,7 @@ import type { Caller } from '../../accounts/caller.ts';
 import type { AgentRequest, Agents, OwnRotation } from '../../governance/agents/agents.ts';
 import { givenMembers, payloadText } from '../../verification/attestation/payload-text.ts';
 import { fieldError, Problem } from '../problem.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { type RecordingRequest, recordingRoute } from '../recording/recording.ts';
+import { type Recorder, type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { AGENT_PARAMETER, agentParameter, ownKey, requireAgentReach } from './agent-request.ts';
 

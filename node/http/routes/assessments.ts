@@ -13,8 +13,7 @@ import { objectId } from '../../../protocol/object-ids.ts';
 import { RISK_LEVELS } from '../../../protocol/statement/vocabulary.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import { readTimeOrDay, requirePast } from '../recording/asserted-times.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { recordingRoute } from '../recording/recording.ts';
+import { type Recorder, recordingRoute } from '../recording/recording.ts';
 import { recommendedWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
 

@@ -13,7 +13,7 @@ import type { Caller } from '../../accounts/caller.ts';
 import { readSeeds } from '../../records/payload/payload-keys.ts';
 import type { Place, RecordLists } from '../../records/sources/record-page.ts';
 import { sourceKey } from '../../records/sources/sources.ts';
-import { proofWindowOpensAt } from '../../verification/attestation/proof-window.ts';
+import { proofWindowOpensAt } from '../../verification/attestation/attestation-answer.ts';
 import { BatchStatuses, type BatchStatusSources } from '../../verification/batch-statuses.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { type Period, queryReader, readCursor, readPeriod, writeCursor } from '../query.ts';

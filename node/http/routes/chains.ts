@@ -12,7 +12,7 @@ import type { Chains } from '../../log/chains.ts';
 import type { FederationKeys } from '../../log/members/federation-keys.ts';
 import { readBatch } from '../../records/batch-tables.ts';
 import type { Store } from '../../store/store.ts';
-import { ASKED_AGAIN } from '../written-document.ts';
+import { ASKED_AGAIN } from '../entity-tag.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';

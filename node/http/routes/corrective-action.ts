@@ -4,15 +4,14 @@ import {
   CorrectiveActionAnswerShape,
   CorrectiveActionRequestShape,
 } from '../../../protocol/api/corrective-action.ts';
-import { ACTION_REFERENCES } from '../../../protocol/compliance/references.ts';
-import { objectId } from '../../../protocol/object-ids.ts';
 import type { Links } from '../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { ACTION_REFERENCES } from '../../../protocol/compliance/references.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import { type CorrectiveActions, requireAllowed } from '../../governance/corrective-actions.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { type RecordingRequest, recordingRoute, type Submit } from '../recording/recording.ts';
+import { type Recorder, type RecordingRequest, recordingRoute, type Submit } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface CorrectiveActionServices {

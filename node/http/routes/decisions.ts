@@ -1,13 +1,12 @@
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { AgentSigning } from '../../governance/agents/agent-signing.ts';
-import type { DecisionDraft } from '../../verification/attestation/decision-drafts.ts';
 import { addressed, type DecisionSubject, type DecisionSubjectServices } from '../../governance/decision-subject.ts';
 import type { Sessions } from '../../governance/sessions.ts';
 import type { Draft } from '../../intake/draft.ts';
+import type { DecisionDraft } from '../../verification/attestation/decision-drafts.ts';
 import { fieldError, Problem, type ProblemCode } from '../problem.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import type { RecordingRequest, Submit } from '../recording/recording.ts';
+import type { Recorder, RecordingRequest, Submit } from '../recording/recording.ts';
 
 /** What the endpoints that record decisions need. */
 export interface DecisionServices extends DecisionSubjectServices {

@@ -6,9 +6,8 @@ import {
 } from '../../../protocol/api/discovery.ts';
 import { type Catalogue, llmsText, manifest, resourceList } from '../discovery/llms-text.ts';
 import { offerOf } from '../discovery/offer.ts';
-import type { HeldBody } from '../entity-tag.ts';
+import { ASKED_AGAIN, type HeldBody, writtenDocument } from '../entity-tag.ts';
 import type { FreeRoute, Route } from '../route.ts';
-import { ASKED_AGAIN, writtenDocument } from '../written-document.ts';
 
 export type DiscoveryOptions = Omit<Catalogue, 'offers' | 'baseUrl'> & {
   /** Public address of the node, without a slash at its end. */

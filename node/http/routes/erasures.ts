@@ -6,18 +6,23 @@ import {
   ErasureDocumentShape,
   ErasureRequestShape,
 } from '../../../protocol/api/erasures.ts';
-import type { JsonObject } from '../../../protocol/json/value.ts';
-import { objectId } from '../../../protocol/object-ids.ts';
 import { MAX_LINKED } from '../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
 import { type Caller, covers } from '../../accounts/caller.ts';
 import type { Erasures, ErasureSplit, ErasureTarget } from '../../governance/erasures.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
-import type { Pseudonyms } from '../../governance/pseudonyms.ts';
+import type { Pseudonyms } from '../../governance/subjects.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
 import { fieldError, Problem } from '../problem.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { type RecordingRequest, recordingRoute, requireReach, type Submit } from '../recording/recording.ts';
+import {
+  type Recorder,
+  type RecordingRequest,
+  recordingRoute,
+  requireReach,
+  type Submit,
+} from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface ErasureServices {

@@ -1,6 +1,7 @@
 import type { GovernanceServices } from '../../governance/governance-services.ts';
-import type { Recorder } from '../recording/recorder.ts';
+import type { Recorder } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
+import { impactAssessmentRoute, riskAssessmentRoute } from './assessments.ts';
 import { correctiveActionRoute } from './corrective-action.ts';
 import { erasureRoute } from './erasures.ts';
 import { holdReleaseRoute } from './hold-release.ts';
@@ -8,7 +9,6 @@ import { humanOverrideRoute } from './human-override.ts';
 import { incidentRoute, incidentsRoute } from './incidents.ts';
 import { retentionLockRoute } from './retention-lock.ts';
 import { retentionRoute } from './retention.ts';
-import { impactAssessmentRoute, riskAssessmentRoute } from './assessments.ts';
 import { sessionEndRoute, sessionStartRoute } from './sessions.ts';
 
 export interface GovernanceRouteServices extends GovernanceServices {

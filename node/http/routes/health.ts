@@ -1,8 +1,8 @@
-import { HEALTH_EXAMPLE, HealthAnswerShape } from '../../../protocol/api/node-answers.ts';
 import type { LogHealth } from '../../../protocol/api/log-state.ts';
+import { HEALTH_EXAMPLE, HealthAnswerShape } from '../../../protocol/api/node-answers.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { startWaitAnswer } from '../../federation/start/node-start.ts';
 import type { Health } from '../../metrics/health-monitor.ts';
-import { startWaitAnswer } from '../../federation/start/start-view.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface HealthSources {

@@ -8,8 +8,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Holds } from '../../governance/holds.ts';
 import { type Locks, periodOf } from '../../governance/locks.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { recordingRoute, requireReach } from '../recording/recording.ts';
+import { type Recorder, recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { effectiveUntil, keptOf } from './retention-lock.ts';
 

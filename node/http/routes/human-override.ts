@@ -3,17 +3,16 @@ import {
   HumanOverrideAnswerShape,
   HumanOverrideRequestShape,
 } from '../../../protocol/api/human-override.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { OVERRIDE_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import { ComplianceError } from '../../governance/compliance-error.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
-import type { Pseudonyms } from '../../governance/pseudonyms.ts';
 import type { Reviews } from '../../governance/reviews.ts';
+import type { Pseudonyms } from '../../governance/subjects.ts';
 import { readTimeOrDay, requirePast } from '../recording/asserted-times.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { recordingRoute } from '../recording/recording.ts';
+import { type Recorder, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface HumanOverrideServices {

@@ -28,8 +28,7 @@ import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '..
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader, readCursor, writeCursor } from '../query.ts';
 import { readTimeOrDay, requireOrder, requirePast } from '../recording/asserted-times.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { recordingRoute, requireReach } from '../recording/recording.ts';
+import { type Recorder, recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface IncidentsServices {

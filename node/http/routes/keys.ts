@@ -11,9 +11,9 @@ import {
   RotateKeyRequestShape,
 } from '../../../protocol/api/keys.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import { keyAnswer } from '../../accounts/api-key.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
 import type { KeyRefusals } from '../../accounts/elsewhere/key-refusals.ts';
-import { keyAnswer } from '../../accounts/key-answer.ts';
 import { isKeyId, type KeyId, KeyIdShape } from '../../accounts/key-id.ts';
 import { readJsonBody } from '../body.ts';
 import { requireScope } from '../gate.ts';

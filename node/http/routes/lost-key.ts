@@ -13,8 +13,7 @@ import {
   ReplaceLostKeyAnswerShape,
   ReplaceLostKeyRequestShape,
 } from '../../../protocol/api/lost-key.ts';
-import type { ApiKey } from '../../accounts/api-key.ts';
-import { keyAnswer } from '../../accounts/key-answer.ts';
+import { type ApiKey, keyAnswer } from '../../accounts/api-key.ts';
 import type { LostKeys } from '../../accounts/lost-key/lost-keys.ts';
 import { readJsonBody } from '../body.ts';
 import type { FreeRoute } from '../route.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { ASKED_AGAIN, writtenDocument } from '../entity-tag.ts';
 import { type DocumentOptions, OPENAPI_VERSION, openApiDocument } from '../openapi/document.ts';
-import { ASKED_AGAIN, writtenDocument } from '../written-document.ts';
 import type { FreeRoute, Route } from '../route.ts';
 
 const DocumentShape = Type.Object(

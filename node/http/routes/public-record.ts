@@ -1,8 +1,19 @@
+import {
+  PAGE_REVOCATIONS,
+  REVOCATIONS_EXAMPLE,
+  type RevocationsAnswer,
+  RevocationsAnswerShape,
+  RevocationsQueryShape,
+} from '../../../protocol/api/revocations.ts';
+import { revocationTable } from '../../log/members/federation-keys.ts';
+import type { Store } from '../../store/store.ts';
+import { ASKED_AGAIN } from '../entity-tag.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
-import { type ChainRouteServices, chainRoute } from './chains.ts';
-import { revocationsRoute } from './revocations.ts';
-import { type EquivocationServices, equivocationRoutes } from './equivocations.ts';
-import { type SignedPageServices, rostersRoute, signingKeysRoute } from './signed-pages.ts';
+import { chainRoute, type ChainRouteServices } from './chains.ts';
+import { equivocationRoutes, type EquivocationServices } from './equivocations.ts';
+import { rostersRoute, type SignedPageServices, signingKeysRoute } from './signed-pages.ts';
 
 /**
  * What a node holds of the federation, as it was signed: enough for anyone to check every chain, without an account and
@@ -18,4 +29,50 @@ export function publicRecordRoutes(
     rostersRoute(services),
     ...equivocationRoutes(services),
   ];
+}
+
+/** `GET /v1/revocations`: what a verifier needs beside a bundle, which may be older than the theft of a key. */
+function revocationsRoute({ store }: { readonly store: Store }): FreeRoute {
+  const readQuery = queryReader(RevocationsQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/revocations',
+    access: 'free',
+    documentation: {
+      summary: "The revocations of members' signing keys",
+      description:
+        'As they were signed by the identity keys that the rosters name. A bundle holds those that were known when it ' +
+        'was made: a verifier asks several nodes for later ones. What a `compromised` key signed counts where its batch ' +
+        'reached consensus before `compromisedSince`; what a `rotated` one signed stands.',
+      query: {
+        cursor: {
+          description: '`nextCursor` of the page before.',
+          shape: RevocationsQueryShape.properties.cursor,
+          example: writeCursor(['eu/x']),
+        },
+      },
+      answer: { shape: RevocationsAnswerShape, example: REVOCATIONS_EXAMPLE },
+      problems: ['invalid-field'],
+    },
+    async answer({ query }) {
+      const { cursor } = readQuery(query);
+      const after = cursor === undefined ? {} : { after: placeOf(cursor) };
+      const found = await Array.fromAsync(revocationTable.under(store, [], { ...after, limit: PAGE_REVOCATIONS + 1 }));
+      const rows = found.slice(0, PAGE_REVOCATIONS);
+      const last = rows.at(-1)?.[0].join('/');
+      const body: RevocationsAnswer = {
+        success: true,
+        revocations: rows.map(([, { statement, signature }]) => ({ statement, signature })),
+        nextCursor: found.length > rows.length && last !== undefined ? writeCursor([last]) : null,
+      };
+      return { body, headers: ASKED_AGAIN };
+    },
+  };
+}
+
+function placeOf(cursor: string): string {
+  const [place] = readCursor(cursor, 1);
+  if (typeof place === 'string' && place.isWellFormed()) return place;
+  const message = 'is no cursor of this list';
+  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }

@@ -4,19 +4,18 @@ import {
   RetentionLockAnswerShape,
   RetentionLockRequestShape,
 } from '../../../protocol/api/retention-lock.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { LOCK_REFERENCES } from '../../../protocol/compliance/references.ts';
-import { lockEnd, MIN_RETENTION_DAYS } from '../../../protocol/compliance/retention.ts';
 import { calendarWarnings, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
+import { lockEnd, MIN_RETENTION_DAYS } from '../../../protocol/compliance/retention.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Actor, Holds } from '../../governance/holds.ts';
 import { type Locks, type LockState, periodOf } from '../../governance/locks.ts';
 import { fieldError, Problem } from '../problem.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { recordingRoute } from '../recording/recording.ts';
+import { type Recorder, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface RetentionLockServices {

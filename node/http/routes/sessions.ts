@@ -12,8 +12,7 @@ import { SESSION_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Sessions } from '../../governance/sessions.ts';
-import type { Recorder } from '../recording/recorder.ts';
-import { recordingRoute } from '../recording/recording.ts';
+import { type Recorder, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface SessionEndServices {

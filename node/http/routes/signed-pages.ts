@@ -15,10 +15,10 @@ import type { RosterVotes } from '../../federation/roster-votes.ts';
 import { certificateTable, type FederationKeys, revocationTable } from '../../log/members/federation-keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { Table } from '../../store/table.ts';
+import { ASKED_AGAIN } from '../entity-tag.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader, readCursor, writeCursor } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
-import { ASKED_AGAIN } from '../written-document.ts';
 
 export interface SignedPageServices {
   readonly store: Store;

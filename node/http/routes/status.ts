@@ -2,15 +2,17 @@ import { STATUS_EXAMPLE, type StatusAnswer, StatusAnswerShape } from '../../../p
 import type { EntityId, RecordId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Account } from '../../accounts/accounts.ts';
-import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
+import {
+  anchorExpectedBy,
+  batchId,
+  LEAF_TIER,
+  proofWindowEndsAt,
+} from '../../verification/attestation/attestation-answer.ts';
 import {
   type AnchoringFacts,
   type AnchoringView,
   waitingStatus,
 } from '../../verification/attestation/anchoring-view.ts';
-import { batchId } from '../../verification/attestation/batch-id.ts';
-import { LEAF_TIER } from '../../verification/attestation/leaf-tier.ts';
-import { proofWindowEndsAt } from '../../verification/attestation/proof-window.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import type { KeyRoute } from '../route.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';

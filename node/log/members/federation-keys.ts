@@ -8,17 +8,16 @@ import { KeyError, type KeyFault } from '../../../protocol/keys/key-error.ts';
 import type { KnownRevocation } from '../../../protocol/keys/known-revocations.ts';
 import type { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { isRevocationNamed } from '../../../protocol/log/in-force.ts';
-import { hasMember } from '../../../protocol/log/roster.ts';
 import type { Revocation } from '../../../protocol/log/revocation.ts';
+import { hasMember } from '../../../protocol/log/roster.ts';
 import type { SignedStatement } from '../../../protocol/statement/statement.ts';
-import { checkedSuite } from '../../keys/checked-suite.ts';
-import { nativeSuite } from '../../keys/native-suite.ts';
+import { checkedSuite, nativeSuite } from '../../keys/native-suite.ts';
 import type { Operation } from '../../store/operation.ts';
 import { statementCodec } from '../../store/statement-codec.ts';
 import type { Store } from '../../store/store.ts';
 import { Table } from '../../store/table.ts';
-import { PeerStatementError } from './peer-statement-error.ts';
 import { CurrentRosters, type RosterSource } from './current-rosters.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 
 /** (node, key id, hash of the identity key that signed it) → key certificate. */
 export const certificateTable = new Table('certificate', statementCodec);

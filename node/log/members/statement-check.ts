@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../../../protocol/statement/statement.ts';
-import { checkedSuite } from '../../keys/checked-suite.ts';
+import { checkedSuite } from '../../keys/native-suite.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 

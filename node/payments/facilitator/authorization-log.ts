@@ -2,9 +2,8 @@ import { encodeEventTopics, type Hash, type Hex, parseEventLogs, type Transactio
 import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SoughtPayment } from '../processor.ts';
+import { hexOf, rpcAnswer } from './chain-answers.ts';
 import type { EvmClient } from './chain-client.ts';
-import { rpcAnswer } from './chain-answers.ts';
-import { hexOf } from './hex-text.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
 type Sought = SoughtPayment['authorization'];

@@ -1,5 +1,22 @@
-import { BaseError, ContractFunctionZeroDataError, HttpRequestError, RpcRequestError } from 'viem';
-import { ChainError } from './chain-error.ts';
+import { BaseError, ContractFunctionZeroDataError, type Hex, HttpRequestError, RpcRequestError } from 'viem';
+import type { PaymentNonce, WalletAddress } from '../../../protocol/payments/payment.ts';
+
+/** `refused`: the chain's node answered that it will not. `unreachable`: it did not answer. */
+type ChainErrorCode = 'unreachable' | 'refused';
+
+/**
+ * Why the chain could not be read. Holds no cause and no text of the client: both name the URL of the chain's node, and
+ * providers put keys into those.
+ */
+export class ChainError extends Error {
+  override readonly name = 'ChainError';
+  readonly code: ChainErrorCode;
+
+  constructor(code: ChainErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /** JSON-RPC code of a call that a contract refused (EIP-1474, geth). */
 const REVERTED = 3;
@@ -52,4 +69,9 @@ export function isUnsent(error: unknown): boolean {
     cause = cause.cause;
   }
   return false;
+}
+
+/** An address or nonce, which begins with `0x` by its form, as the type that says so. */
+export function hexOf(text: WalletAddress | PaymentNonce): Hex {
+  return `0x${text.slice(2)}`;
 }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { PaymentProcessor } from '../processor.ts';
-import { unlessAborted } from './abandon.ts';
 import { isUnanswered, rpcAnswer } from './chain-answers.ts';
 import { type EvmClient, openChainClient } from './chain-client.ts';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
@@ -13,6 +12,7 @@ import { FacilitatorError } from './facilitator-error.ts';
 import { FacilitatorProcessor } from './facilitator-processor.ts';
 import { HttpFacilitator } from './http-facilitator.ts';
 import { InProcessFacilitator } from './in-process-facilitator.ts';
+import { unlessAborted } from './receipts.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
 /** Whether payments can be taken, and if not, why. */

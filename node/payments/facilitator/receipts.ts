@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatTransactionReceipt, type Hash, type TransactionReceipt } from 'viem';
-import { unlessAborted } from './abandon.ts';
 import type { EvmClient } from './chain-client.ts';
 import type { OrderedSender, SentTransaction } from './ordered-sender.ts';
 
@@ -167,5 +166,18 @@ export class Receipts implements AsyncDisposable {
 async function inSequence<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   for (let start = 0; start < items.length; start += AT_ONCE) {
     await Promise.all(items.slice(start, start + AT_ONCE).map(act));
+  }
+}
+
+/** What comes of some work, unless the signal comes first: then it throws, and the work is left to itself. */
+export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abandon = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abandon, { once: true });
+  if (signal.aborted) abandon();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abandon);
   }
 }

@@ -1,14 +1,14 @@
 import { dayOf } from '../../../protocol/audit/day.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { facetText } from '../../../protocol/frameworks/facet.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { sourceKey } from '../sources/sources.ts';
-import { countEndOperation } from '../count-end.ts';
-import type { RecordCounter } from '../record-counter.ts';
-import { recount } from '../recount.ts';
-import { RowPace, type StagedRows } from '../row-pace.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
+import { countEndOperation } from '../count-end.ts';
+import type { RecordCounter } from '../record-counters.ts';
+import { recount } from '../recount.ts';
+import { RowPace, type StagedRows } from '../row-pace.ts';
+import { sourceKey } from '../sources/sources.ts';
 import { DayTally } from './day-tally.ts';
 import { ALL_SOURCES, type FacetCount, TALLIED, tallyTable } from './tally-table.ts';
 

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { Intake } from '../../intake/intake.ts';
-import { ListRegistry } from './list-registry.ts';
-import type { ListUpdateConfig } from './update/config.ts';
-import { ListUpdates } from './update/list-updates.ts';
+import type { Store } from '../../store/store.ts';
 import { ListSearches } from '../list-searches.ts';
 import { packInThread } from '../packing-thread.ts';
-import type { Store } from '../../store/store.ts';
+import { ListRegistry } from './list-registry.ts';
+import { type ListUpdateConfig, ListUpdates } from './update/list-updates.ts';
 
 /** The official lists of a node, and what keeps them up to date. */
 export interface ListServices {

@@ -19,7 +19,7 @@ import type { Locks } from '../../governance/locks.ts';
 import { duplicateTable } from '../../intake/once-guard.ts';
 import type { FederationKeys } from '../../log/members/federation-keys.ts';
 import type { Store } from '../../store/store.ts';
-import { anchorExpectedBy } from '../../verification/attestation/anchoring-promise.ts';
+import { anchorExpectedBy } from '../../verification/attestation/attestation-answer.ts';
 import { type Evidence, EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { PayloadAnswer, VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import {

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import type { Completion, Engine, Prompt } from './engine.ts';
-import { InferenceError } from './inference-error.ts';
 import { BusyError, Semaphore } from '../../concurrency/semaphore.ts';
+import { type Completion, type Engine, InferenceError, type Prompt } from './engine.ts';
 
 export interface InferenceOptions {
   /** Null where this node has no model. */

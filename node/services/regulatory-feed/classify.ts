@@ -2,8 +2,7 @@ import type { RegContent } from '../../../protocol/api/regwatch-item.ts';
 import { type InstrumentType, MAX_LABELS, type RegStatus, UNCLASSIFIED } from '../../../protocol/api/regwatch-words.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { type Condition, type Rule, RULES } from './classification-rules.ts';
-import type { Entry } from './entry.ts';
-import type { SourceTerms } from './source-terms.ts';
+import type { Entry, SourceTerms } from './entry.ts';
 
 /** An entry as the conditions read it. */
 interface Reading {

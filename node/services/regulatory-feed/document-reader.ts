@@ -1,7 +1,7 @@
 import { WorkerError, WorkerPool } from '../../concurrency/worker-pool.ts';
+import type { SourceTerms } from './entry.ts';
 import type { RawDocument, ReadDocument } from './read-document.ts';
 import { refused } from './regwatch-error.ts';
-import type { SourceTerms } from './source-terms.ts';
 
 /** What the thread answers. */
 type Reply = { readonly read: ReadDocument } | { readonly refused: string };

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type RawDocument, readDocument } from './read-document.ts';
 import { RegwatchError } from './regwatch-error.ts';
-import type { SourceTerms } from './source-terms.ts';
+import type { SourceTerms } from './entry.ts';
 
 interface Order {
   readonly document: RawDocument;

@@ -12,6 +12,7 @@ import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
 import { RULE_SET } from './classification-rules.ts';
 import { readDocumentApart } from './document-reader.ts';
+import type { SourceTerms } from './entry.ts';
 import type { GivenItem, RawDocument } from './read-document.ts';
 import { RegwatchError } from './regwatch-error.ts';
 import {
@@ -21,7 +22,6 @@ import {
   type Revision,
   revisionTable,
 } from './regwatch-tables.ts';
-import type { SourceTerms } from './source-terms.ts';
 
 const WORD = 'meridian/regwatch-item/1';
 const ID_DIGITS = 32;

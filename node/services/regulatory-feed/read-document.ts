@@ -3,11 +3,10 @@ import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { classify } from './classify.ts';
-import type { Entries, Entry } from './entry.ts';
+import type { Entries, Entry, SourceTerms } from './entry.ts';
 import { federalRegisterEntries } from './federal-register.ts';
 import { feedEntries } from './feed-entries.ts';
 import { refused } from './regwatch-error.ts';
-import type { SourceTerms } from './source-terms.ts';
 
 /** How much of a document is looked at for its XML declaration. In bytes. */
 const DECLARATION_BYTES = 200;

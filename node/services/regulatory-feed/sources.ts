@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { REG_FRAMEWORKS } from '../../../protocol/api/regwatch-item.ts';
 import {
   INSTRUMENT_TYPES,
@@ -10,11 +9,12 @@ import {
   REG_STATUSES,
 } from '../../../protocol/api/regwatch-words.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
+import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed } from '../../../protocol/shapes.ts';
 import { isLoopback } from '../../outbound/redirects.ts';
+import { DOCUMENT_FORMATS, type SourceTerms } from './entry.ts';
 import { OPERATOR_SOURCE } from './item-intake.ts';
 import { SOURCE_ID_PATTERN } from './regwatch-tables.ts';
-import { DOCUMENT_FORMATS, type SourceTerms } from './source-terms.ts';
 
 const labels = { maxItems: MAX_LABELS };
 const MIN_INTERVAL_MINUTES = 5;

@@ -3,14 +3,15 @@ import type { Static } from 'typebox';
 import type { AttestRequest } from '../../../protocol/api/attest.ts';
 import type { ReferenceDatabasesShape } from '../../../protocol/api/fields.ts';
 import type { TieredAttestRequest } from '../../../protocol/api/tiered-attest.ts';
+import type { Claims } from '../../../protocol/chain/claims.ts';
+import type { Facts } from '../../../protocol/chain/facts.ts';
+import { clauseOf } from '../../../protocol/frameworks/catalogue.ts';
+import { NOT_APPLICABLE_EVENT } from '../../../protocol/frameworks/event-types.ts';
 import { canonicalize, joinMembers } from '../../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { type DecisionTexts, decisionTexts } from '../../../protocol/payload/commitment.ts';
-import type { Facts } from '../../../protocol/chain/facts.ts';
-import type { Claims } from '../../../protocol/chain/claims.ts';
 import type { Channel } from '../../../protocol/statement/vocabulary.ts';
 import type { Draft } from '../../intake/draft.ts';
-import { assertedClause } from './asserted-clause.ts';
 
 const DEFAULT_EVENT = 'DECISION';
 /** What is lifted out of `data` into the signed claims: entries, and code points of each text. */
@@ -143,4 +144,26 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
   const member: { [K in Name]?: Value } = {};
   member[name] = value;
   return member;
+}
+
+/** A clause that a caller holds not to concern its source. */
+interface AssertedClause {
+  readonly framework: string;
+  readonly clause: string;
+}
+
+/**
+ * The clause that `data` of a record of the event `NOT_APPLICABLE` names. It becomes claims only where the catalogue has
+ * it: any other text is the caller's own and stays in the payload.
+ */
+export function assertedClause(event: string | undefined, data: JsonObject): AssertedClause | undefined {
+  const { framework, clause } = data;
+  if (event !== NOT_APPLICABLE_EVENT || typeof framework !== 'string' || typeof clause !== 'string') return undefined;
+  return clauseOf(framework, clause) === undefined ? undefined : { framework, clause };
+}
+
+/** Why an assertion is shown for no clause. */
+export function assertedClauseWarnings(event: string | undefined, data: JsonObject): string[] {
+  if (event !== NOT_APPLICABLE_EVENT || assertedClause(event, data) !== undefined) return [];
+  return ['data: framework and clause name no clause of GET /v1/frameworks; the event stands for none'];
 }

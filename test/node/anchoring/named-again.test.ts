@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NameStanding } from '../../../node/anchoring/naming.ts';
-import { outboxTable } from '../../../node/anchoring/outbox.ts';
+import type { NameStanding } from '../../../node/anchoring/anchor-submission.ts';
 import type { TopicPoint } from '../../../node/anchoring/ledger/topic-point.ts';
+import { outboxTable } from '../../../node/anchoring/outbox.ts';
 import { parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { until } from '../../fixtures/until.ts';
-import { anchorMessage, AnchoringNode, expire, temporaryDirectory } from './anchoring-node.ts';
+import { AnchoringNode, anchorMessage, expire, temporaryDirectory } from './anchoring-node.ts';
 import { LedgerProcess } from './ledger/ledger-process.ts';
 
 const test = suite('names that decide nothing');

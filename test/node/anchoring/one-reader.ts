@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Naming, NameStanding } from '../../../node/anchoring/naming.ts';
+import type { NameStanding, Naming } from '../../../node/anchoring/anchor-submission.ts';
 import type { AnchoringConfig } from '../../../node/anchoring/ledger/config.ts';
 import { MirrorClient } from '../../../node/anchoring/ledger/mirror-client.ts';
 import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../../node/anchoring/topic/topic-links.ts';

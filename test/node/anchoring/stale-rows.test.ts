@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Naming } from '../../../node/anchoring/anchor-submission.ts';
 import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger/ledger-client.ts';
 import {
   outboxEntry,
@@ -7,16 +8,15 @@ import {
   statementOutboxClosedTable,
   statementOutboxTable,
 } from '../../../node/anchoring/outbox.ts';
-import type { Naming } from '../../../node/anchoring/naming.ts';
-import { FederationLog } from '../../../node/log/federation-log.ts';
 import { beginReread, endReread } from '../../../node/federation/reread.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { FederationLog } from '../../../node/log/federation-log.ts';
 import { type RangeOptions, Store } from '../../../node/store/store.ts';
+import { hashText } from '../../../protocol/hash.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
 import { fastFederation } from '../federation/member-fixture.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { hashText } from '../../../protocol/hash.ts';
-import { anchorMessage, AnchoringNode, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import { AnchoringNode, anchorMessage, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
 import { LedgerProcess } from './ledger/ledger-process.ts';
 
 const test = suite('rows of the outbox that are out of date');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Naming } from '../../../node/anchoring/naming.ts';
+import type { Naming } from '../../../node/anchoring/anchor-submission.ts';
 import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger/ledger-client.ts';
 import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -8,9 +8,9 @@ import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
-import { AnchoringNode, expire, FEDERATION, temporaryDirectory } from './anchoring-node.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { until } from '../../fixtures/until.ts';
+import { AnchoringNode, expire, FEDERATION, temporaryDirectory } from './anchoring-node.ts';
 import { LedgerProcess } from './ledger/ledger-process.ts';
 
 const test = suite('names of statements');

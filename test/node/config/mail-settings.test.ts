@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { MailConfig } from '../../../node/accounts/mail/mailer.ts';
 import type { Environment } from '../../../node/config/environment.ts';
 import { ConfigError } from '../../../node/config/read-variable.ts';
-import type { MailConfig } from '../../../node/accounts/mail/config.ts';
 import { configWith } from './settings.ts';
 
 const SMTP: Environment = { SMTP_HOST: 'mail.example.test', SMTP_FROM: 'no-reply@example.test' };

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { rosterLedger } from '../../../node/anchoring/ledger/config.ts';
 import { HederaClient } from '../../../node/anchoring/ledger/hedera-client.ts';
-import { rosterLedger } from '../../../node/anchoring/ledger/roster-ledger.ts';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
 import { readKeyFile } from '../../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -10,7 +10,7 @@ import { readBatch, type StoredBatch } from '../../../node/records/batch-tables.
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { isSha256Hash, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { type JsonValue } from '../../../protocol/json/value.ts';
+import type { JsonValue } from '../../../protocol/json/value.ts';
 import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope } from '../../../protocol/log/naming.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
 import {
   type HaltReason,
   OwnChain,
@@ -8,19 +9,19 @@ import {
   type OwnChainOptions,
 } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
-import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
-import { TransportError } from '../../../node/transport/errors.ts';
+import { startFrames } from '../../../node/federation/start/start-answers.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
-import { startFrames } from '../../../node/federation/start/start-forms.ts';
+import { PeerFaults } from '../../../node/log/peer-faults.ts';
+import { TransportError } from '../../../node/transport/errors.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { MemberNetwork } from './member-network.ts';
+import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
+import { until } from '../../fixtures/until.ts';
 import { FakeNetwork } from './fake-network.ts';
 import {
   CHAIN_TABLES,
@@ -31,8 +32,7 @@ import {
   storeBatch,
   temporaryHome,
 } from './member-fixture.ts';
-import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
-import { until } from '../../fixtures/until.ts';
+import { MemberNetwork } from './member-network.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 const FOREVER = new AbortController().signal;

@@ -1,20 +1,20 @@
-import { writeSha256 } from '../../../protocol/hash.ts';
+import * as assert from 'uvu/assert';
+import { ChainAssembler, ChainContradictionError } from '../../../node/federation/chain-assembler.ts';
+import { givenGroups, packGroups, unpackGroups } from '../../../node/federation/packed-page.ts';
+import { type ArrivedPage, type PageTaker, takeArrived } from '../../../node/federation/page-ahead.ts';
+import { checkPage } from '../../../node/federation/page-check.ts';
+import { decodeItem, encodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { Decided } from '../../../node/log/decidable.ts';
+import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { recordLeaf, type WholeTexts } from '../../../protocol/chain/record.ts';
+import { writeSha256 } from '../../../protocol/hash.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
-import * as assert from 'uvu/assert';
-import { type ArrivedPage, type PageTaker, takeArrived } from '../../../node/federation/arrived-page.ts';
-import { ChainAssembler, ChainContradictionError } from '../../../node/federation/chain-assembler.ts';
-import { givenGroups, packGroups, unpackGroups } from '../../../node/federation/packed-page.ts';
-import { checkPage } from '../../../node/federation/page-check.ts';
-import { decodeItem, encodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
-import type { Decided } from '../../../node/log/decidable.ts';
-import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
-import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import {
   CHAIN_TABLES,
   fastFederation,

@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Decided } from '../../../node/log/decidable.ts';
+import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
+import { rewindChain } from '../../../node/federation/chain-assembler.ts';
 import { Replacement } from '../../../node/federation/replacement.ts';
-import { rewindChain } from '../../../node/federation/rewind.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
+import type { Decided } from '../../../node/log/decidable.ts';
 import { readHead } from '../../../node/records/batch-tables.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';

@@ -1,23 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { beginReread, dropTree } from '../../../node/federation/reread.ts';
+import { openNodeStore } from '../../../node/fsck/migration/migrate-store.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
-import type { TopicMessage } from '../../../protocol/log/decide.ts';
-import { decisionText } from '../../../protocol/log/decision.ts';
-import { openNodeStore } from '../../../node/fsck/migration/open-node-store.ts';
 import { StoreError } from '../../../node/store/store.ts';
-import { rereadLedger } from '../../../node/wiring/reread-ledger.ts';
-import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
+import { rereadLedger } from '../../../node/wiring/key-services.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { entityId, nodeId } from '../../../protocol/ids.ts';
-import { hashOf } from '../../protocol/log/topic.ts';
+import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
+import type { TopicMessage } from '../../../protocol/log/decide.ts';
+import { decisionText } from '../../../protocol/log/decision.ts';
 import { consensusOf } from '../../fixtures/federation-topic.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { readFile } from 'node:fs/promises';
+import { hashOf } from '../../protocol/log/topic.ts';
 
 const EU = nodeId('eu');
 /** Reading, agreeing and signing take a few rounds each. In milliseconds. */

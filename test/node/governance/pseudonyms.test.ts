@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Pseudonyms } from '../../../node/governance/pseudonyms.ts';
+import { Pseudonyms } from '../../../node/governance/subjects.ts';
 import { PSEUDONYM_PATTERN } from '../../../protocol/chain/claims.ts';
 import { fc } from '../../fixtures/properties.ts';
 

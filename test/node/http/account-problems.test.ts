@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AccountError } from '../../../node/accounts/account-error.ts';
-import { SignUpError } from '../../../node/accounts/sign-up/sign-up-error.ts';
+import { SignUpError } from '../../../node/accounts/sign-up/sign-up-limits.ts';
+import { configOf } from '../../../node/config/config.ts';
 import { problemOf } from '../../../node/http/domain-problems.ts';
 import { Problem } from '../../../node/http/problem.ts';
-import { configOf } from '../../../node/config/config.ts';
 
 function problem(error: Error): Problem {
   const found = problemOf(error);

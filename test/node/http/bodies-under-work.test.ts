@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Holder, NO_HOLDER } from '../../../node/accounts/limits/holder.ts';
+import { type Holder, NO_HOLDER } from '../../../node/accounts/limits/holder-counts.ts';
 import { BodiesUnderWork } from '../../../node/http/body.ts';
 import { Problem } from '../../../node/http/problem.ts';
 

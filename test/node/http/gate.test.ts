@@ -3,14 +3,13 @@ import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AddressList } from '../../../node/outbound/address-list.ts';
+import { AddressLimits, FreeLimits } from '../../../node/accounts/limits/address-limits.ts';
+import { LimitError } from '../../../node/accounts/limits/limit-error.ts';
 import { SCOPES } from '../../../node/accounts/scopes.ts';
 import { createApp } from '../../../node/http/app.ts';
 import { ApiGate } from '../../../node/http/gate.ts';
 import type { Route } from '../../../node/http/route.ts';
-import { FreeLimits } from '../../../node/accounts/limits/free-limits.ts';
-import { AddressLimits } from '../../../node/accounts/limits/address-limits.ts';
-import { LimitError } from '../../../node/accounts/limits/limit-error.ts';
+import { AddressList } from '../../../node/outbound/address-list.ts';
 import type { AuditFacts } from '../../../protocol/audit/entry.ts';
 
 const HOME = '192.0.2.1';

@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage, request } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Holder } from '../../../node/accounts/limits/holder-counts.ts';
+import { BODY_BYTES } from '../../../node/accounts/limits/route-weights.ts';
 import { type ListBody, readListBody } from '../../../node/http/list-body.ts';
 import { LONG_BODIES_UNDER_WORK } from '../../../node/http/long-body.ts';
 import { Problem } from '../../../node/http/problem.ts';
-import { BODY_BYTES } from '../../../node/accounts/limits/route-weights.ts';
-import type { Holder } from '../../../node/accounts/limits/holder.ts';
 import { parseText } from '../../../protocol/json/text.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import { fc } from '../../fixtures/properties.ts';

@@ -1,15 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Problem } from '../../../node/http/problem.ts';
-import { WorkBounds } from '../../../node/http/work-bounds.ts';
-import { type Holder, NO_HOLDER, OPERATOR } from '../../../node/accounts/limits/holder.ts';
+import { type Holder, NO_HOLDER, OPERATOR } from '../../../node/accounts/limits/holder-counts.ts';
 import {
   BODY_BYTES,
   CLASS_BOUNDS,
   COMPUTED_VERDICTS,
-  type WorkClass,
   weightOf,
+  type WorkClass,
 } from '../../../node/accounts/limits/route-weights.ts';
+import { Problem } from '../../../node/http/problem.ts';
+import { WorkBounds } from '../../../node/http/work-bounds.ts';
 
 /** What memory all that is under way at the same time may take. In KiB. */
 const MOST_MEMORY_KIB = 1_280 << 10;

@@ -9,6 +9,7 @@ import { newRecordId } from '../../../node/records/record-id.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { fc } from '../../fixtures/properties.ts';
 import {
+  cipher,
   codeOf,
   draftOf,
   type Fate,
@@ -16,7 +17,6 @@ import {
   NODE,
   PAYLOAD_KEY,
   temporaryDirectory,
-  cipher,
 } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 

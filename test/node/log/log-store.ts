@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CommitGate } from '../../../node/store/commit.ts';
+import type { CommitGate } from '../../../node/store/operation.ts';
 import { Store } from '../../../node/store/store.ts';
 
 /** A store that can be closed and opened again. */

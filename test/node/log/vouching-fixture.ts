@@ -1,10 +1,10 @@
 import { pino } from 'pino';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { LoggedBatch } from '../../../node/log/federation-log.ts';
 import { Vouching, type VouchingOptions } from '../../../node/log/vouching.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/records/batch-tables.ts';
-import type { CommitGate } from '../../../node/store/commit.ts';
+import { groupOperations } from '../../../node/records/record-tables.ts';
+import type { CommitGate } from '../../../node/store/operation.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { openRecord } from '../../../protocol/chain/record.ts';
 import { writeSha384 } from '../../../protocol/hash.ts';

@@ -1,21 +1,21 @@
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { DailyHeads } from '../../../node/accounts/audit-log/daily-heads.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { settlementHeadDraft } from '../../../node/payments/settlement-head-draft.ts';
 import {
   SETTLEMENT_ACCOUNT,
   settlementAttestedTable,
   settlementDayTable,
-  settlementTable,
   settlementHeadProjection,
+  settlementTable,
 } from '../../../node/payments/settlement-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { auditDay } from '../../../protocol/audit/day.ts';
-import { beginSettlements, followSettlements, type SettlementFacts } from '../../../protocol/payments/settlement.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';
+import { beginSettlements, followSettlements, type SettlementFacts } from '../../../protocol/payments/settlement.ts';
 import { atomicAmount, USDC } from '../../../protocol/payments/usdc.ts';
-import { pino } from 'pino';
 import { NODE, nonceOf, PAY_TO, PAYER, PaymentFixture, START } from './payment-fixture.ts';
 
 const DAY_MS = 86_400_000;

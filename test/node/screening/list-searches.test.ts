@@ -2,14 +2,17 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import {
+  ListSearches,
+  ListsUnavailableError,
+  type Pack,
+  type UnavailableList,
+} from '../../../node/screening/list-searches.ts';
 import type { Edition, ListedEntry, Lists } from '../../../node/screening/lists/contract.ts';
 import { MISSING_AFTER_MS, STALE_AFTER_MS } from '../../../node/screening/lists/freshness.ts';
 import { LIST_IDS, type ListId } from '../../../node/screening/lists/list-id.ts';
-import { ListSearches, type Pack } from '../../../node/screening/list-searches.ts';
-import { ListsUnavailableError, type UnavailableList } from '../../../node/screening/lists-unavailable.ts';
 import { packEdition } from '../../../node/screening/pack-edition.ts';
-import { referenceDatabase } from '../../../node/screening/screened-edition.ts';
-import { screenName } from '../../../node/screening/screening.ts';
+import { referenceDatabase, screenName } from '../../../node/screening/screening.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { editionOf, listedEntry } from '../../fixtures/listed-entries.ts';
 

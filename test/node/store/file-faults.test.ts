@@ -1,11 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Commit } from '../../../node/store/commit.ts';
 import { checkLevelDbFiles } from '../../../node/store/leveldb/check-files.ts';
+import type { Commit } from '../../../node/store/operation.ts';
 import { Store, StoreError } from '../../../node/store/store.ts';
 import { DISK_FAULTS, type DiskFault, failOnDisk } from '../../fixtures/failing-disk.ts';
 

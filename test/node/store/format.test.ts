@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openNodeStore } from '../../../node/fsck/migration/open-node-store.ts';
+import { openNodeStore } from '../../../node/fsck/migration/migrate-store.ts';
 import { FORMAT_KEY, requireFormat, STORE_FORMAT } from '../../../node/store/format.ts';
 import { Store, StoreError } from '../../../node/store/store.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AccountSpeakers } from '../../../node/governance/account-speakers.ts';
+import { AccountSpeakers } from '../../../node/governance/account-records.ts';
 import { readRecord } from '../../../node/records/record-reader.ts';
 import { AccountVersions } from '../../../node/verification/account-versions.ts';
 import { completeBundle } from '../../../node/verification/bundles.ts';

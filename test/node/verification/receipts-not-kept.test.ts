@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { batchOperations } from '../../../node/records/batch-tables.ts';
-import { type GivenReceipt, givenReceipt } from '../../../node/verification/given-receipt.ts';
+import { type GivenReceipt, givenReceipt } from '../../../node/verification/judge-bundle.ts';
 import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { receiptNotKeptTable, ReceiptsNotKept } from '../../../node/verification/receipts-not-kept.ts';
 import { RECEIPTS_OF_A_NODE } from '../../../protocol/api/equivocations.ts';

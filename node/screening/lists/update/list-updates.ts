@@ -10,7 +10,6 @@ import { ListError } from '../list-error.ts';
 import type { ListId } from '../list-id.ts';
 import type { ListRegistry, Taken } from '../list-registry.ts';
 import { listSourceTable, type SourceRow } from '../list-tables.ts';
-import type { ListUpdateConfig } from './config.ts';
 import { type Download, download } from './download.ts';
 
 export interface ListUpdatesOptions {
@@ -160,4 +159,13 @@ function incoming(lists: ListRegistry, inForce: Edition | undefined, { name, dow
 /** What stands after the question mark may be a token. */
 function withoutQuery(url: string): string {
   return url.split('?')[0] ?? '';
+}
+
+/** Where the files of lists are downloaded from: list → name of the file → address. */
+export type ListSources = ReadonlyMap<ListId, ReadonlyMap<string, string>>;
+
+export interface ListUpdateConfig {
+  readonly sources: ListSources;
+  /** Pause between two looks at a source. */
+  readonly intervalMs: number;
 }

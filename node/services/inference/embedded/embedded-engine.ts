@@ -5,8 +5,7 @@ import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { type Sha256Hash, writeSha256 } from '../../../../protocol/hash.ts';
 import type { EmbeddedInferenceConfig } from '../config.ts';
-import type { Completion, Engine, ModelIdentity, Prompt } from '../engine.ts';
-import { InferenceError } from '../inference-error.ts';
+import { type Completion, type Engine, InferenceError, type ModelIdentity, type Prompt } from '../engine.ts';
 import type { Completed, Loaded } from './engine-messages.ts';
 import { EngineProcess } from './engine-process.ts';
 

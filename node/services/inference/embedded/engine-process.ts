@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Prompt } from '../engine.ts';
-import { InferenceError } from '../inference-error.ts';
+import { InferenceError, type Prompt } from '../engine.ts';
 import {
   type CallEnd,
   type Completed,

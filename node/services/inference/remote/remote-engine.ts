@@ -8,8 +8,14 @@ import { CountShape, OrNull } from '../../../../protocol/shapes.ts';
 import { nativeSuite } from '../../../keys/native-suite.ts';
 import { cappedBytes } from '../../../outbound/capped-body.ts';
 import type { RemoteInferenceConfig } from '../config.ts';
-import type { Completion, Engine, FinishReason, ModelIdentity, Prompt } from '../engine.ts';
-import { InferenceError } from '../inference-error.ts';
+import {
+  type Completion,
+  type Engine,
+  type FinishReason,
+  InferenceError,
+  type ModelIdentity,
+  type Prompt,
+} from '../engine.ts';
 
 /** Longer ones are no completions of a thousand tokens. In UTF-16 units. */
 const MAX_CONTENT = 32_000;

@@ -1,6 +1,6 @@
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pino } from 'pino';
 import { auditAttestedTable } from '../../../../node/accounts/audit-log/audit-attested.ts';
 import { auditDayTable } from '../../../../node/accounts/audit-log/audit-tables.ts';
 import { type DailyHead, DailyHeads } from '../../../../node/accounts/audit-log/daily-heads.ts';
@@ -9,6 +9,7 @@ import { newRecordId } from '../../../../node/records/record-id.ts';
 import type { Operation } from '../../../../node/store/operation.ts';
 import { verifyAuditLog } from '../../../../protocol/audit/walk.ts';
 import type { RecordId } from '../../../../protocol/ids.ts';
+import { until } from '../../../fixtures/until.ts';
 import {
   AuditFixture,
   type AuditFixtureOptions,
@@ -19,7 +20,6 @@ import {
   temporaryDirectory,
   use,
 } from './audit-fixture.ts';
-import { until } from '../../../fixtures/until.ts';
 
 const MINUTE = 60_000;
 const log = pino({ level: 'silent' });

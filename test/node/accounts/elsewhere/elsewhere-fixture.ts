@@ -9,11 +9,11 @@ import {
 } from '../../../../node/accounts/elsewhere/held-statements.ts';
 import { StatementFollower } from '../../../../node/accounts/elsewhere/statement-follower.ts';
 import { keyDigest } from '../../../../node/accounts/key-text.ts';
-import { dropRecords } from '../../../../node/federation/rewind.ts';
+import { dropRecords } from '../../../../node/federation/chain-assembler.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { batchOperations, envelopeTable } from '../../../../node/records/batch-tables.ts';
 import type { OpenedPayload } from '../../../../node/records/payload/payload-cipher.ts';
 import { groupOperations } from '../../../../node/records/record-tables.ts';
-import { batchOperations, envelopeTable } from '../../../../node/records/batch-tables.ts';
 import { isKeyId, type KeyId } from '../../../../protocol/accounts/key-id.ts';
 import { ACCOUNT_SOURCE, type AccountStatement, type StatedKey } from '../../../../protocol/accounts/statement.ts';
 import { hashText, type Sha256Hash } from '../../../../protocol/hash.ts';

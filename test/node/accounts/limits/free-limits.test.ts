@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TIERS } from '../../../../node/accounts/account.ts';
-import { FreeLimits } from '../../../../node/accounts/limits/free-limits.ts';
+import { FreeLimits } from '../../../../node/accounts/limits/address-limits.ts';
+import { TIER_LIMITS } from '../../../../node/accounts/limits/allowances.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
 import { requestsOf, weightOf } from '../../../../node/accounts/limits/route-weights.ts';
-import { TIER_LIMITS } from '../../../../node/accounts/limits/allowances.ts';
 
 const HEAVY = requestsOf(weightOf({ method: 'POST', path: '/v1/bundles/verify', access: 'free' }));
 

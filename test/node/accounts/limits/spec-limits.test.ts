@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Tier, TIERS } from '../../../../node/accounts/account.ts';
+import { FreeLimits } from '../../../../node/accounts/limits/address-limits.ts';
 import { ENDPOINT_LIMITS, permanentBytesPerDay, TIER_LIMITS } from '../../../../node/accounts/limits/allowances.ts';
-import { MAX_BODY_BYTES } from '../../../../node/http/body.ts';
-import { FreeLimits } from '../../../../node/accounts/limits/free-limits.ts';
 import { RateLimits } from '../../../../node/accounts/limits/rate-limits.ts';
 import { RequestLimits } from '../../../../node/accounts/limits/request-limits.ts';
 import {
@@ -13,6 +12,7 @@ import {
   requestsOf,
   weightOf,
 } from '../../../../node/accounts/limits/route-weights.ts';
+import { MAX_BODY_BYTES } from '../../../../node/http/body.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { fc } from '../../../fixtures/properties.ts';
 import { draftOf, temporaryDirectory } from '../../intake/intake-fixture.ts';

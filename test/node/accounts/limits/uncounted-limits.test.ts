@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { UncountedLimits } from '../../../../node/accounts/limits/uncounted-limits.ts';
+import { UncountedLimits } from '../../../../node/accounts/limits/address-limits.ts';
 
 test('the answers of a second are sent at once, later ones at the same rate; other subjects do not wait', () => {
   let now = 0;

@@ -7,8 +7,7 @@ import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
 import { LINK_MS, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
 import { LostKeys } from '../../../../node/accounts/lost-key/lost-keys.ts';
 import { type Mail, MailError } from '../../../../node/accounts/mail/mailer.ts';
-import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
-import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
+import { SignUpError, SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { until } from '../../../fixtures/until.ts';
 import { AccountFixture, refusal, refused } from '../account-fixture.ts';
 

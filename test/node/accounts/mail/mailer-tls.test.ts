@@ -3,8 +3,13 @@ import { inspect } from 'node:util';
 import type { SMTPServerOptions } from 'smtp-server';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { MailConfig, MailTls } from '../../../../node/accounts/mail/config.ts';
-import { createMailer, type Mail, MailError } from '../../../../node/accounts/mail/mailer.ts';
+import {
+  createMailer,
+  type Mail,
+  type MailConfig,
+  MailError,
+  type MailTls,
+} from '../../../../node/accounts/mail/mailer.ts';
 import { certificate, reply, startStrictServer } from './strict-server.ts';
 
 const PASSWORD = 'correct horse battery staple';

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { MailConfig } from '../../../../node/accounts/mail/config.ts';
 import {
   createMailer,
   type Mail,
   MAIL_LIMITS,
+  type MailConfig,
   MailError,
   type MailErrorCode,
   type MailLimits,

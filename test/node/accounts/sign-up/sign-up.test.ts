@@ -1,13 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SignUp, type SignUpRequest } from '../../../../node/accounts/sign-up/sign-up.ts';
-import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
-import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../../../../node/accounts/limits/allowances.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
 import { createMailer, type Mailer } from '../../../../node/accounts/mail/mailer.ts';
-import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { SignUpError, SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
+import { SignUp, type SignUpRequest } from '../../../../node/accounts/sign-up/sign-up.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
+import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { AccountFixture, EU, HOUR_MS, refusal, US } from '../account-fixture.ts';
 
 const NODE_URL = 'https://eu.example/verify';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LedgerConfigError, rosterLedger } from '../../../../node/anchoring/ledger/roster-ledger.ts';
+import { LedgerConfigError, rosterLedger } from '../../../../node/anchoring/ledger/config.ts';
 import { nativeSigner } from '../../../../node/keys/native-suite.ts';
 import { type EntityId, entityId, nodeId } from '../../../../protocol/ids.ts';
 import { TestFederation } from '../../../fixtures/federation.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readStartAnswer, startFrames } from '../../../../node/federation/start/start-answers.ts';
 import { PeerStatementError } from '../../../../node/log/members/peer-statement-error.ts';
-import { readStartAnswer, startFrames } from '../../../../node/federation/start/start-forms.ts';
 import { utf8 } from '../../../../protocol/bytes.ts';
 import { encodeSignature } from '../../../../protocol/statement/statement.ts';
 

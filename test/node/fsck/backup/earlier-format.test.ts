@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
-import { openNodeStore } from '../../../../node/fsck/migration/open-node-store.ts';
+import { openNodeStore } from '../../../../node/fsck/migration/migrate-store.ts';
 import { type FormatState, requireFormat } from '../../../../node/store/format.ts';
 import { Store } from '../../../../node/store/store.ts';
 import { backupCommand } from '../../../../scripts/backup/command.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BackupError, type BackupErrorCode } from '../../../../node/fsck/backup/backup-error.ts';
+import { readRestorations, restorationTable } from '../../../../node/federation/start/restoration-table.ts';
 import { copyStore } from '../../../../node/fsck/backup/copy-store.ts';
-import { filesBelow, leftovers } from '../../../../node/fsck/backup/folder.ts';
+import { BackupError, type BackupErrorCode, filesBelow, leftovers } from '../../../../node/fsck/backup/folder.ts';
 import {
   describeFile,
   type Manifest,
@@ -14,7 +14,6 @@ import {
   manifestText,
   readManifest,
 } from '../../../../node/fsck/backup/manifest.ts';
-import { readRestorations, restorationTable } from '../../../../node/federation/start/restoration-table.ts';
 import { restoreBackup } from '../../../../node/fsck/backup/restore-backup.ts';
 import { type KeyTerms, takeBackup } from '../../../../node/fsck/backup/take-backup.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';

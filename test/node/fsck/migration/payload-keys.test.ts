@@ -3,15 +3,19 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
-import { migrateStore, MIGRATION_STEPS, payloadKeyStep } from '../../../../node/fsck/migration/migrate-store.ts';
-import { openNodeStore } from '../../../../node/fsck/migration/open-node-store.ts';
+import {
+  migrateStore,
+  MIGRATION_STEPS,
+  openNodeStore,
+  payloadKeyStep,
+} from '../../../../node/fsck/migration/migrate-store.ts';
 import type { Finding, Report } from '../../../../node/fsck/report.ts';
 import { payloadKeyTable, preparedKeyTable, splitKeyRow } from '../../../../node/records/payload/payload-keys.ts';
 import { payloadTable } from '../../../../node/records/payload/payload-tables.ts';
-import { newRecordId } from '../../../../node/records/record-id.ts';
 import { readRecordTexts } from '../../../../node/records/record-reader.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { sourceIndex } from '../../../../node/records/sources/source-index.ts';
+import { newRecordId } from '../../../../node/records/record-id.ts';
 import { FORMAT_KEY, MIGRATED_FORMAT, requireFormat } from '../../../../node/store/format.ts';
 import { type Rows, Store } from '../../../../node/store/store.ts';
 import { readHead } from '../../../../protocol/chain/record.ts';

@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
-import { InferenceError } from '../../../../node/services/inference/inference-error.ts';
-import { Inference } from '../../../../node/services/inference/inference.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { paymentDraftTable } from '../../../../node/payments/payment-tables.ts';
+import { InferenceError } from '../../../../node/services/inference/engine.ts';
+import { Inference } from '../../../../node/services/inference/inference.ts';
 import {
   ATTESTED_INFERENCE_EXAMPLE,
   AttestedInferenceAnswerShape,
@@ -16,11 +16,11 @@ import { hashText } from '../../../../protocol/hash.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { commit } from '../../../../protocol/payload/commitment.ts';
-import { TestChain } from '../../../fixtures/chain.ts';
 import { payingFetch } from '../../../fixtures/chain-payer.ts';
+import { TestChain } from '../../../fixtures/chain.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { until } from '../../../fixtures/until.ts';
 import { TOY_DIGEST, TOY_MODEL } from '../../../fixtures/toy-model.ts';
+import { until } from '../../../fixtures/until.ts';
 import { PayingCaller } from './paying-caller.ts';
 
 const chain = await TestChain.start({ isDurable: true });

@@ -4,11 +4,11 @@ import { screeningRoute } from '../../../../node/http/paid/attested-screening.ts
 import { counterpartyRoute } from '../../../../node/http/paid/check-counterparty.ts';
 import type { PaidRoute } from '../../../../node/http/route.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { LIST_IDS } from '../../../../node/screening/lists/list-id.ts';
-import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
+import { ChainError } from '../../../../node/payments/facilitator/chain-answers.ts';
 import type { Work } from '../../../../node/payments/paid-request.ts';
 import { EditionSearch } from '../../../../node/screening/edition-search.ts';
-import { ListsUnavailableError } from '../../../../node/screening/lists-unavailable.ts';
+import { ListsUnavailableError } from '../../../../node/screening/list-searches.ts';
+import { LIST_IDS } from '../../../../node/screening/lists/list-id.ts';
 import { packEdition } from '../../../../node/screening/pack-edition.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';

@@ -1,13 +1,13 @@
+import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PROOF_WINDOW_MS } from '../../../../node/verification/attestation/proof-window.ts';
-import { sourceKey } from '../../../../node/records/sources/sources.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
-import { AttestationsAnswerShape, type AttestationsAnswer } from '../../../../protocol/api/attestations.ts';
+import { sourceKey } from '../../../../node/records/sources/sources.ts';
+import { PROOF_WINDOW_MS } from '../../../../node/verification/attestation/attestation-answer.ts';
+import { type AttestationsAnswer, AttestationsAnswerShape } from '../../../../protocol/api/attestations.ts';
 import { type ContinuityAnswer, ContinuityAnswerShape } from '../../../../protocol/api/continuity.ts';
 import { nodeId, recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import { Compile } from 'typebox/compile';
 import { eraseKey } from '../../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask } from '../../../fixtures/test-node.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { type Resigning, Sealer } from '../../../../node/intake/sealing/sealer.ts';
 import { nativeSigner } from '../../../../node/keys/native-suite.ts';
-import { Sealer, type Resigning } from '../../../../node/intake/sealing/sealer.ts';
 import type { StoredBatch } from '../../../../node/records/batch-tables.ts';
-import type { CommitGate } from '../../../../node/store/commit.ts';
+import type { CommitGate } from '../../../../node/store/operation.ts';
 import { Store } from '../../../../node/store/store.ts';
-import { timestampOf } from '../../../../protocol/time.ts';
 import type { Signer } from '../../../../protocol/suite/suite.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
 import { NODE, signer } from '../intake-fixture.ts';
 import { BESIDE_KEY } from './sealing-fixture.ts';
 

@@ -3,18 +3,17 @@ import * as assert from 'uvu/assert';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { receiptOf } from '../../../../cluster/chain/receipt.ts';
+import { ChainError, hexOf } from '../../../../node/payments/facilitator/chain-answers.ts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
-import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
 import { EvmChainReader } from '../../../../node/payments/facilitator/evm-chain-reader.ts';
-import { hexOf } from '../../../../node/payments/facilitator/hex-text.ts';
 import { InProcessFacilitator } from '../../../../node/payments/facilitator/in-process-facilitator.ts';
 import type { SignedAuthorization } from '../../../../node/payments/processor.ts';
 import { walletAddress } from '../../../../protocol/payments/payment.ts';
 import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { USDC } from '../../../../protocol/payments/usdc.ts';
-import { TestChain } from '../../../fixtures/chain.ts';
-import { randomNonce, type Signing, signAuthorization } from '../../../fixtures/chain-payer.ts';
+import { randomNonce, signAuthorization, type Signing } from '../../../fixtures/chain-payer.ts';
 import { ChainRpcProxy } from '../../../fixtures/chain-rpc-proxy.ts';
+import { TestChain } from '../../../fixtures/chain.ts';
 
 const abi = parseAbi([
   'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PayloadCipher } from '../../../../node/records/payload/payload-cipher.ts';
 import {
   eraseKeys,
   keyOperations,
@@ -17,7 +18,6 @@ import {
   splitKeyRow,
 } from '../../../../node/records/payload/payload-keys.ts';
 import { readPayload } from '../../../../node/records/payload/payload-tables.ts';
-import { PayloadCipher } from '../../../../node/records/payload/payload-cipher.ts';
 import { newRecordId } from '../../../../node/records/record-id.ts';
 import { DuePurges } from '../../../../node/store/due-purges.ts';
 import { Store } from '../../../../node/store/store.ts';

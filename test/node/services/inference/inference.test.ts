@@ -1,9 +1,13 @@
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Completion, Engine, Prompt } from '../../../../node/services/inference/engine.ts';
+import {
+  type Completion,
+  type Engine,
+  InferenceError,
+  type Prompt,
+} from '../../../../node/services/inference/engine.ts';
 import { Inference, MAX_WAITING } from '../../../../node/services/inference/inference.ts';
-import { InferenceError } from '../../../../node/services/inference/inference-error.ts';
 import { ask, PATIENT } from '../../../fixtures/toy-model.ts';
 
 /** Completes when it is told to, and gives up when the signal says so. */

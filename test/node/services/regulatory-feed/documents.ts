@@ -1,4 +1,4 @@
-import type { SourceTerms } from '../../../../node/services/regulatory-feed/source-terms.ts';
+import type { SourceTerms } from '../../../../node/services/regulatory-feed/entry.ts';
 import type { RawDocument } from '../../../../node/services/regulatory-feed/read-document.ts';
 
 /** A source without labels of its own. */

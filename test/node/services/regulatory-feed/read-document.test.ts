@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readDocumentApart } from '../../../../node/services/regulatory-feed/document-reader.ts';
+import type { SourceTerms } from '../../../../node/services/regulatory-feed/entry.ts';
 import {
   type GivenItem,
   type RawDocument,
   readDocument,
 } from '../../../../node/services/regulatory-feed/read-document.ts';
 import { RegwatchError } from '../../../../node/services/regulatory-feed/regwatch-error.ts';
-import type { SourceTerms } from '../../../../node/services/regulatory-feed/source-terms.ts';
-import { document, ESMA, EUR_LEX, FCA, FEDERAL_REGISTER, GOV_UK, RDF, rss, terms } from './documents.ts';
 import { testWhere } from '../../../fixtures/test-where.ts';
+import { document, ESMA, EUR_LEX, FCA, FEDERAL_REGISTER, GOV_UK, RDF, rss, terms } from './documents.ts';
 
 /** Files of the feeds as they are published; where they are not, their tests are left out, loudly. */
 const SAMPLES = join(import.meta.dirname, '../../../../../shared/data/regwatch');

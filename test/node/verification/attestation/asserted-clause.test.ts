@@ -1,7 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertedClause, assertedClauseWarnings } from '../../../../node/verification/attestation/asserted-clause.ts';
-import { tieredDraft } from '../../../../node/verification/attestation/decision-drafts.ts';
+import {
+  assertedClause,
+  assertedClauseWarnings,
+  tieredDraft,
+} from '../../../../node/verification/attestation/decision-drafts.ts';
 
 const known = { framework: 'EU_AI_ACT', clause: '12(3)(a)', because: 'no biometric identification' };
 

@@ -6,9 +6,9 @@ import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EmbeddedEngine } from '../../../../../node/services/inference/embedded/embedded-engine.ts';
-import { InferenceError } from '../../../../../node/services/inference/inference-error.ts';
-import { until } from '../../../../fixtures/until.ts';
+import { InferenceError } from '../../../../../node/services/inference/engine.ts';
 import { ask, PATIENT, TOY_DIGEST, TOY_MODEL } from '../../../../fixtures/toy-model.ts';
+import { until } from '../../../../fixtures/until.ts';
 
 const log = pino({ level: 'silent' });
 const directory = await mkdtemp(join(tmpdir(), 'meridian-model-'));

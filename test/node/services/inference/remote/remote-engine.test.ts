@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ModelIdentity } from '../../../../../node/services/inference/engine.ts';
-import { InferenceError } from '../../../../../node/services/inference/inference-error.ts';
-import { RemoteEngine, type RemoteEngineConfig } from '../../../../../node/services/inference/remote/remote-engine.ts';
 import { nativeSuite } from '../../../../../node/keys/native-suite.ts';
+import { InferenceError, type ModelIdentity } from '../../../../../node/services/inference/engine.ts';
+import { RemoteEngine, type RemoteEngineConfig } from '../../../../../node/services/inference/remote/remote-engine.ts';
 import { hashText } from '../../../../../protocol/hash.ts';
 import { canonicalize } from '../../../../../protocol/json/canonical.ts';
 import {
@@ -13,8 +12,8 @@ import {
   ENTRY,
   json,
 } from '../../../../fixtures/completion-server.ts';
-import { until } from '../../../../fixtures/until.ts';
 import { ask, PATIENT } from '../../../../fixtures/toy-model.ts';
+import { until } from '../../../../fixtures/until.ts';
 
 const server = await CompletionServer.start();
 const { complete, models } = server;

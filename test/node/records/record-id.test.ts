@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { newRecordId } from '../../../node/records/record-id.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../../node/records/ulid.ts';
+import { newRecordId, ulid, ULID_RANDOM_BYTES } from '../../../node/records/record-id.ts';
 import { isRecordId, nodeId, nodeOfRecord } from '../../../protocol/ids.ts';
 import { fc } from '../../fixtures/properties.ts';
 
