@@ -53,7 +53,8 @@ import { regwatchRoutes } from './operator/regwatch-routes.ts';
 import { rosterRoutes } from './operator/roster-routes.ts';
 import { screeningRoutes } from './operator/screening-routes.ts';
 import { signingKeyRoutes } from './operator/signing-key-routes.ts';
-import { readRecordsFrom } from './records/record-reader.ts';
+import { readRecordsFrom, requireRecord } from './records/record-reader.ts';
+import { waitForConfirmation } from './verification/attestation/confirmation-watch.ts';
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
@@ -132,27 +133,16 @@ function recorderOf(
   { store, intake, idempotency, baseUrl, view, confirmations, evidence, storageGuard }: NodeContext,
   topic: string,
 ): Recorder {
-  const find = async (id: RecordId) => {
-    const found = await evidence(id);
-    if (found === undefined) throw new RangeError(`${id} is not in the store`);
-    return found;
-  };
-  const statusOf = async (id: RecordId) => (await view.of(await find(id))).status;
   return {
     intake,
     idempotency,
     requireStorage: () => storageGuard.requireCapacity(),
     topic,
     verifyUrl: (id) => `${baseUrl()}/v1/verify/${id}`,
-    recordOf: async (id) => (await find(id)).record,
+    recordOf: (id) => requireRecord(store, id),
     recordsFrom: (id, count) => readRecordsFrom(store, id, count),
-    async waitFor(record, milliseconds, signal) {
-      const confirmed = confirmations.wait(record, milliseconds, signal);
-      // The record may have been confirmed before the wait began.
-      if ((await statusOf(record.id)) === 'confirmed') return 'confirmed';
-      await confirmed;
-      return statusOf(record.id);
-    },
+    waitFor: (record, milliseconds, signal) =>
+      waitForConfirmation({ confirmations, evidence, view }, record, milliseconds, signal),
   };
 }
 

@@ -47,6 +47,13 @@ export async function readRecord(store: Reads, id: RecordId): Promise<WrittenRec
   return { record, texts };
 }
 
+/** Returns a record that this node made. Throws `RangeError` where the store has none of that id. */
+export async function requireRecord(store: Reads, id: RecordId): Promise<AttestationRecord> {
+  const found = await readRecord(store, id);
+  if (found === undefined) throw new RangeError(`${id} is not in the store`);
+  return found.record;
+}
+
 /** A record that this node made itself; undefined where the id is another node's, or none. */
 export async function readOwnRecord(
   store: Reads,

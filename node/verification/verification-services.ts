@@ -1,20 +1,19 @@
 import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import { namedBy } from '../accounts/elsewhere/account-versions.ts';
-import { heldPayload, statementFor } from '../accounts/elsewhere/statement-payloads.ts';
+import { statementFor } from '../accounts/elsewhere/statement-payloads.ts';
 import type { Refusals } from '../accounts/limits/refusals.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { LogFollower } from '../federation/log-follower.ts';
 import type { Chains } from '../log/chains.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
-import { readPayload } from '../records/payload/payload-tables.ts';
 import { GatheredReads } from '../store/gathered-reads.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/contract.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './evidence.ts';
+import { type EvidenceSearch, findEvidence, findPayload, ownPayload } from './evidence-search.ts';
 import { type LinkedEvidence, LinkedReader } from './linked-evidence.ts';
 import { LogKnowledge } from './log-knowledge.ts';
 import { Misdeeds } from './misdeeds.ts';
@@ -70,7 +69,6 @@ export function openVerificationServices(services: VerificationServicesOptions):
     decisionOf: (node, batch) => knowledge.decisionOf(node, batch),
   };
   const records = new RecordJudge({ keys, knowledge });
-  const ownPayload = (id: RecordId, seq: number) => readPayload(store, cipher, id, seq);
   const exchange = new RecordExchange({
     ...services,
     self,
@@ -80,22 +78,15 @@ export function openVerificationServices(services: VerificationServicesOptions):
     payload: async (id) => {
       if (config.payloadResidency === 'region') return 'withheld';
       const evidence = await readEvidence(sources, id);
-      return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
+      return evidence === undefined ? 'unknown' : ownPayload(sources, cipher, evidence.record);
     },
     statement: (id, member) =>
-      statementFor({ self, store, ownPayload: (record) => ownPayload(record.id, record.seq) }, id, member),
+      statementFor({ self, store, ownPayload: (record) => ownPayload(sources, cipher, record) }, id, member),
     onUnnamed: (id) => refusals.note({ class: 'member', holder: { kind: 'member', id }, reason: 'unnamed' }),
   });
-  // The last look: the record's batch may have arrived while its node was being asked.
-  const evidence = async (id: RecordId) =>
-    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
-  const payload = async ({ record }: Evidence): Promise<PayloadAnswer> => {
-    if (record.node === self) return ownPayload(record.id, record.seq);
-    if (record.kind !== 'account') return exchange.askPayload(record.id);
-    return namedBy(record).includes(self)
-      ? ((await heldPayload(store, record)) ?? exchange.askPayload(record.id))
-      : 'withheld';
-  };
+  const search: EvidenceSearch = { self, sources, cipher, exchange };
+  const evidence = (id: RecordId) => findEvidence(search, id);
+  const payload = (found: Evidence) => findPayload(search, found);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
   const links = new LinkedReader({ sources: { ...sources, store: new GatheredReads(store) }, log });
   const anchored = view.isAnchored.bind(view);

@@ -2,7 +2,7 @@ import type { RecordId } from '../../../protocol/ids.ts';
 import { CoveringRows } from '../../store/covering-rows.ts';
 import { joinFrames, splitFrames } from '../../store/frames.ts';
 import type { Operation } from '../../store/operation.ts';
-import type { Reads, Store } from '../../store/store.ts';
+import type { Reads } from '../../store/store.ts';
 import { bytesCodec, Table } from '../../store/table.ts';
 import { KEY_ROW_RECORDS, keyOperations, readSeed } from './payload-keys.ts';
 import { type OpenedPayload, PayloadDamagedError, type PayloadCipher, type SealedPayload } from './payload-cipher.ts';
@@ -38,7 +38,7 @@ export function payloadOperations(
 
 /** Salt and payload of an own record, or `erased`. Throws `PayloadDamagedError`. */
 export async function readPayload(
-  store: Store,
+  store: Reads,
   cipher: PayloadCipher,
   id: RecordId,
   seq: number,

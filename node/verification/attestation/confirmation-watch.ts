@@ -3,6 +3,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import { readBatchOf } from '../../records/batch-tables.ts';
 import type { Store } from '../../store/store.ts';
+import type { Status } from '../../../protocol/verdict/verdict.ts';
 import type { Evidence } from '../evidence.ts';
 import type { AnchoringView } from './anchoring-view.ts';
 
@@ -51,6 +52,36 @@ export class Confirmations {
       waiters.add(finish);
     });
   }
+}
+
+/** What a caller waits by. */
+export interface ConfirmationWait {
+  readonly confirmations: Pick<Confirmations, 'wait'>;
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  readonly view: Pick<AnchoringView, 'of'>;
+}
+
+/**
+ * Resolves to the status of an own record once it is confirmed, the time (in milliseconds) is up, or the signal ends the
+ * wait. Throws `RangeError` where the store has no such record.
+ */
+export async function waitForConfirmation(
+  services: ConfirmationWait,
+  record: Awaited,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<Status> {
+  const confirmed = services.confirmations.wait(record, milliseconds, signal);
+  // The record may have been confirmed before the wait began.
+  if ((await statusOf(services, record.id)) === 'confirmed') return 'confirmed';
+  await confirmed;
+  return statusOf(services, record.id);
+}
+
+async function statusOf({ evidence, view }: ConfirmationWait, id: RecordId): Promise<Status> {
+  const found = await evidence(id);
+  if (found === undefined) throw new RangeError(`${id} is not in the store`);
+  return (await view.of(found)).status;
 }
 
 export interface ConfirmationWatchOptions {
