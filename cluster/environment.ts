@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 
 const DEFAULT_HOME = '.meridian';
-/** Folder in the home where one process leaves the sources that it compiled for the next, which starts twice as fast. */
+/**
+ * Folder in the home where one process leaves the sources that it compiled for the next, which starts twice as fast.
+ */
 const COMPILED = 'compiled';
 
 export interface ClusterEnvironment {

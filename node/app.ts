@@ -33,9 +33,10 @@ export interface NodeApp extends AsyncDisposable {
 }
 
 /**
- * Starts a node's loops and listeners. Its API answers what anyone may read at once; records are accepted once this resolves,
- * which may take until the ledger and the other members have told how far this node's chain goes. The signal gives up the
- * start. Disposing it closes the listeners first, so that what was accepted is still answered, and leaves the context open.
+ * Starts a node's loops and listeners. Its API answers what anyone may read at once; records are accepted once this
+ * resolves, which may take until the ledger and the other members have told how far this node's chain goes. The signal
+ * gives up the start. Disposing it closes the listeners first, so that what was accepted is still answered, and leaves
+ * the context open.
  */
 export async function startApp(context: NodeContext, signal = new AbortController().signal): Promise<NodeApp> {
   const { config, log, intake, sealer, federation, start } = context;

@@ -45,9 +45,9 @@ export function timestampOf(epochMilliseconds: number): Timestamp {
 }
 
 /**
- * Reads any RFC 3339 time (offsets and 1–9 decimals allowed) from a caller. Returns epoch milliseconds, rounded down: time
- * here has no leap seconds, so one is the second after it. Throws `TimeError` on any other form, on dates that do not
- * exist, and on a second 60 anywhere but at the end of a month of UTC.
+ * Reads any RFC 3339 time (offsets and 1–9 decimals allowed) from a caller. Returns epoch milliseconds, rounded down:
+ * time here has no leap seconds, so one is the second after it. Throws `TimeError` on any other form, on dates that do
+ * not exist, and on a second 60 anywhere but at the end of a month of UTC.
  */
 export function readRfc3339(text: string): number {
   const match = RFC3339.exec(text);

@@ -1,4 +1,5 @@
-// npm run drill -- NAME: rehearses what an operator must be able to do, on a local cluster of its own that is thrown away.
+// npm run drill -- NAME: rehearses what an operator must be able to do, on a local cluster of its own that is thrown
+// away.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-// npm run layers [-- --check | --root DIRECTORY]: the folders of node/ in their order of layers, with what each imports,
-// its files, lines and median; then imports against the order and cycles, of folders and of files, in the whole repository.
-// `--check` prints faults alone and ends with 1 where there are any: the lint runs it. `--root` looks at another checkout.
+// npm run layers [-- --check | --root DIRECTORY]: the folders of node/ in their order of layers, with what each
+// imports, its files, lines and median; then imports against the order and cycles, of folders and of files, in the
+// whole repository. `--check` prints faults alone and ends with 1 where there are any: the lint runs it. `--root` looks
+// at another checkout.
 import { join } from 'node:path';
 import { readCommandLine } from './command-line.ts';
 import { type Layers, layersOf, medianOf, NODE_ORDER, nodeLayerOf, TOP_ORDER, topOf } from './layers/layers.ts';

@@ -38,7 +38,9 @@ const LOOK_MS = 5;
 const KILL_AFTER_MS = 1_000;
 /** Its write end is held by this process. */
 const LIFELINE_FD = 3;
-/** Becomes anvil; beside it a shell reads the lifeline and kills it when that is cut, as it is when this process dies. */
+/**
+ * Becomes anvil; beside it a shell reads the lifeline and kills it when that is cut, as it is when this process dies.
+ */
 const SCRIPT = `( read -r line <&${LIFELINE_FD} || kill -9 $$ ) & exec "$@" ${LIFELINE_FD}<&-`;
 
 /** The anvil that is started: npm's for this machine, or else the first on the PATH; null where there is none. */

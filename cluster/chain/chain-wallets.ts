@@ -20,7 +20,9 @@ const WalletsShape = Type.Object(
   { additionalProperties: false },
 );
 
-/** Private keys of the local chain's accounts. Development money, yet of this home alone: nobody knows them by heart. */
+/**
+ * Private keys of the local chain's accounts. Development money, yet of this home alone: nobody knows them by heart.
+ */
 export interface ChainWallets {
   /** Owner of the token: it can make any amount of it. */
   readonly minter: Hex;
@@ -28,7 +30,9 @@ export interface ChainWallets {
   readonly payTo: Hex;
   /** Pays, in demonstrations. */
   readonly demo: Hex;
-  /** Node id → account that settles its payments. Each has its own: two senders on one account get in each other's way. */
+  /**
+   * Node id → account that settles its payments. Each has its own: two senders on one account get in each other's way.
+   */
   readonly facilitators: Readonly<Record<string, Hex>>;
 }
 

@@ -13,8 +13,8 @@ import { chainClient } from './chain-client.ts';
 import { receiptOf } from './receipt.ts';
 
 /**
- * What goes wrong with a settlement: it is refused or breaks before anything is sent, or it is carried out and nobody is
- * told; the service says nothing, an error, or something that is no answer.
+ * What goes wrong with a settlement: it is refused or breaks before anything is sent, or it is carried out and nobody
+ * is told; the service says nothing, an error, or something that is no answer.
  */
 export type FacilitatorFault =
   | 'refuse'

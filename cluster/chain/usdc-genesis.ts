@@ -30,8 +30,8 @@ const abi = parseAbi([
 ]);
 
 /**
- * Puts Circle's own USDC at its address on Base, Multicall3 at its own, and money into the wallets. To be done once on a
- * chain that mines by itself.
+ * Puts Circle's own USDC at its address on Base, Multicall3 at its own, and money into the wallets. To be done once on
+ * a chain that mines by itself.
  */
 export async function makeGenesis(client: ChainClient, wallets: ChainWallets): Promise<void> {
   const admin = addressOfKey(wallets.minter);

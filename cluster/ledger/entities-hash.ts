@@ -3,8 +3,9 @@ import type { Draft, LedgerState } from './ledger-state.ts';
 import { encodeRow } from './row-encoding.ts';
 
 /**
- * SHA-384 over the next number to give and every account and topic as it stands, in order. The head carries it, so that a key or a memo
- * changed in the store is found. Costs one row's hash an entity and round: meant for tens of entities, not millions.
+ * SHA-384 over the next number to give and every account and topic as it stands, in order. The head carries it, so that
+ * a key or a memo changed in the store is found. Costs one row's hash an entity and round: meant for tens of entities,
+ * not millions.
  *
  * @param draft changes on top of the state
  */

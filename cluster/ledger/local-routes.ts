@@ -8,9 +8,9 @@ const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const MAX_BODY_BYTES = 4_096;
 
 /**
- * What this ledger has and a mirror node has not: `GET /local/stats`, `GET /local/faults`, and `POST /local/faults` with
- * a JSON object of the faults to change. From loopback only, and only as `application/json`, which a page in a browser
- * cannot send to another origin unasked.
+ * What this ledger has and a mirror node has not: `GET /local/stats`, `GET /local/faults`, and `POST /local/faults`
+ * with a JSON object of the faults to change. From loopback only, and only as `application/json`, which a page in a
+ * browser cannot send to another origin unasked.
  */
 export async function answerLocal(view: MirrorView, path: string, request: IncomingMessage): Promise<object> {
   if (!LOOPBACK_ADDRESSES.has(request.socket.remoteAddress ?? '')) throw new RestProblem(403, 'Loopback only');

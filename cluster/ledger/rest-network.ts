@@ -75,7 +75,9 @@ function feesJson({ ledger, horizon }: MirrorView): object {
   return { fees: GAS_TRANSACTIONS.map((type) => ({ gas, transaction_type: type })), timestamp: timeText(horizon) };
 }
 
-/** Hbars are neither made nor destroyed here: all there are is what the accounts hold, and all of it is in their hands. */
+/**
+ * Hbars are neither made nor destroyed here: all there are is what the accounts hold, and all of it is in their hands.
+ */
 function supplyJson({ ledger, horizon }: MirrorView): object {
   const total = [...ledger.state.accounts.values()].reduce((sum, { balance }) => sum + balance, 0n);
   return { released_supply: String(total), timestamp: timeText(horizon), total_supply: String(total) };

@@ -6,7 +6,10 @@ import type { AccountRow, BlockRow, ChunkRow, MessageRow, TopicRow, TransactionR
 import { TRANSACTION_NAMES, parseSignedTransaction } from './transaction.ts';
 import { codeName, entityText, fromLong } from './wire.ts';
 
-/** The JSON of the mirror node REST API, member for member. Members that this ledger has no use for keep their empty value. */
+/**
+ * The JSON of the mirror node REST API, member for member. Members that this ledger has no use for keep their empty
+ * value.
+ */
 
 const ACCOUNT_AUTO_RENEW_SECONDS = 7_776_000;
 

@@ -21,7 +21,9 @@ export interface ProxyOptions {
   readonly random: () => number;
 }
 
-/** TCP between places on one machine, through weather. No privileges are needed. A dialler that is no place is dropped. */
+/**
+ * TCP between places on one machine, through weather. No privileges are needed. A dialler that is no place is dropped.
+ */
 export class FaultProxy implements AsyncDisposable {
   readonly #options: ProxyOptions;
   readonly #servers: Server[] = [];

@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { StartError } from './start-error.ts';
 
-/** Time that a part has to say that it is ready: a node may wait three minutes for one that is away. In milliseconds. */
+/**
+ * Time that a part has to say that it is ready: a node may wait three minutes for one that is away. In milliseconds.
+ */
 const READY_MS = 300_000;
 /** Time that a part has to end by itself before it is killed. Every process must be gone within five seconds. */
 const STOP_MS = 3_500;
@@ -50,7 +52,10 @@ export class Child implements AsyncDisposable {
     return this.#running?.pid ?? null;
   }
 
-  /** Starts it and waits until it is ready. Throws `StartError` where it ends instead, and starts it no more; see its log. */
+  /**
+   * Starts it and waits until it is ready. Throws `StartError` where it ends instead, and starts it no more; see its
+   * log.
+   */
   async start(): Promise<void> {
     try {
       await this.#launch();

@@ -49,8 +49,9 @@ export async function ensureDemoKeys(home: string): Promise<DemoKeys> {
 }
 
 /**
- * Makes the demo accounts at their home, where they name every node of the plan beside those that they name, and waits until
- * their keys work at all of them: a version of a statement must be decided for that. Doing it again changes nothing.
+ * Makes the demo accounts at their home, where they name every node of the plan beside those that they name, and waits
+ * until their keys work at all of them: a version of a statement must be decided for that. Doing it again changes
+ * nothing.
  */
 export async function grantDemoKeys(home: string, { nodes }: Plan, keys: DemoKeys): Promise<void> {
   const socket = join(home, HOME, 'operator.sock');
@@ -76,7 +77,9 @@ async function nodesOf(socket: string, account: string): Promise<readonly NodeId
   return answer.account.nodes ?? [HOME];
 }
 
-/** The key without limits is asked with until it works: of the others one answer is enough, and they keep their minute. */
+/**
+ * The key without limits is asked with until it works: of the others one answer is enough, and they keep their minute.
+ */
 async function untilKnown({ id, baseUrl }: PlannedNode, keys: DemoKeys, deadline: number): Promise<void> {
   for (const apiKey of [keys.bench, ...Object.values(keys)]) {
     while (!(await isKnown(baseUrl, apiKey))) {

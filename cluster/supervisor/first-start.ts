@@ -17,9 +17,10 @@ const OWN_FILES = ['ledger', 'chain', 'mail', ROSTER_FILE, 'demo-keys.json', CLU
 const STORE_FOLDER = 'store';
 
 /**
- * Makes the home ready to be filled, or to be resumed. What a first start left that ended before its nodes started is taken
- * away, and all else with `fresh`. Crash order: the mark is on the disk before anything is made or taken away, so that
- * whatever ends a first start, or the forgetting, the next start begins anew. A home without the mark keeps every file.
+ * Makes the home ready to be filled, or to be resumed. What a first start left that ended before its nodes started is
+ * taken away, and all else with `fresh`. Crash order: the mark is on the disk before anything is made or taken away, so
+ * that whatever ends a first start, or the forgetting, the next start begins anew. A home without the mark keeps every
+ * file.
  */
 export async function openHome(home: string, plan: Plan, fresh: boolean): Promise<void> {
   const mark = join(home, MARK_FILE);
@@ -29,7 +30,10 @@ export async function openHome(home: string, plan: Plan, fresh: boolean): Promis
   for (const path of own) await rm(path, { recursive: true, force: true });
 }
 
-/** From here on the home is resumed, never made anew by itself. Called once the roster is on the disk, before a node starts. */
+/**
+ * From here on the home is resumed, never made anew by itself. Called once the roster is on the disk, before a node
+ * starts.
+ */
 export async function keepHome(home: string): Promise<void> {
   await removeDurably(join(home, MARK_FILE));
 }

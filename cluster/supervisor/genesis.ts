@@ -40,7 +40,9 @@ export async function ensureKeys(home: string, plan: Plan): Promise<void> {
   }
 }
 
-/** Writes the genesis roster, signed by all members, unless there is one. It names the ledger topic of the federation. */
+/**
+ * Writes the genesis roster, signed by all members, unless there is one. It names the ledger topic of the federation.
+ */
 export async function ensureRoster(home: string, plan: Plan, createTopic: () => Promise<string>): Promise<string> {
   const file = join(home, ROSTER_FILE);
   if (existsSync(file)) return file;

@@ -9,7 +9,9 @@ import { StartError } from './start-error.ts';
 const LOCK_SOCKET = 'supervisor.sock';
 /** A process id a line: the supervisor's, then those of the parts that it started. */
 const PIDS_FILE = 'supervisor.pid';
-/** How long parts of a killed supervisor may take to notice it and end: a node ends its start first. In milliseconds. */
+/**
+ * How long parts of a killed supervisor may take to notice it and end: a node ends its start first. In milliseconds.
+ */
 const ORPHANS_MS = 30_000;
 const LOOK_MS = 100;
 
@@ -19,7 +21,9 @@ export interface HomeLock extends AsyncDisposable {
   note(pid: number): void;
 }
 
-/** Takes the home for one supervisor. Throws `StartError` where another one runs in it. `say` tells what is waited for. */
+/**
+ * Takes the home for one supervisor. Throws `StartError` where another one runs in it. `say` tells what is waited for.
+ */
 export async function lockHome(home: string, say: (line: string) => void): Promise<HomeLock> {
   const file = join(home, PIDS_FILE);
   const [holder = 0, ...parts] = (await readText(file)).split('\n').map(Number);

@@ -2,7 +2,10 @@ import { loadSdk } from '../../node/anchoring/ledger/hedera-sdk.ts';
 import { readLedgerKey } from '../../node/anchoring/ledger/ledger-key.ts';
 
 const TOPIC_MEMO = 'meridian';
-/** The ledger is on this machine. After a call the SDK keeps a timer for as long, which keeps the process. In milliseconds. */
+/**
+ * The ledger is on this machine. After a call the SDK keeps a timer for as long, which keeps the process. In
+ * milliseconds.
+ */
 const GRPC_DEADLINE_MS = 2_000;
 
 export interface TopicCreation {

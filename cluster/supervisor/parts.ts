@@ -22,8 +22,8 @@ export interface NodeMeans {
 }
 
 /**
- * What the C library of a node is told at its start, as `npm run node` does: to give back what was freed. It keeps a pool of
- * memory for each thread else, and large buffers among small ones.
+ * What the C library of a node is told at its start, as `npm run node` does: to give back what was freed. It keeps a
+ * pool of memory for each thread else, and large buffers among small ones.
  */
 export const ALLOCATOR_VARIABLES = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' } as const;
 

@@ -22,8 +22,8 @@ export interface SampleListsOptions {
 }
 
 /**
- * Gives every node the sample lists until it has real ones, and takes them from their folder anew each day: that is when
- * they were retrieved, and a cluster that runs for weeks still has lists. Never touches a real list.
+ * Gives every node the sample lists until it has real ones, and takes them from their folder anew each day: that is
+ * when they were retrieved, and a cluster that runs for weeks still has lists. Never touches a real list.
  */
 export class SampleLists implements AsyncDisposable {
   readonly #options: SampleListsOptions;

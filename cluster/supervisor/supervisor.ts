@@ -49,8 +49,8 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /**
-   * Resolves once every part is ready and `cluster.json` is written. Throws `StartError`; what runs by then ends when this
-   * is disposed.
+   * Resolves once every part is ready and `cluster.json` is written. Throws `StartError`; what runs by then ends when
+   * this is disposed.
    */
   async start(): Promise<void> {
     const { home, plan, fresh, say } = this.#options;

@@ -2,7 +2,9 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { Account } from './account.ts';
 import type { ApiKey } from './api-key.ts';
 
-/** Who made a change: a key by its id, the operator over the node's socket, what came by mail, or the node by itself. */
+/**
+ * Who made a change: a key by its id, the operator over the node's socket, what came by mail, or the node by itself.
+ */
 export type Actor = { readonly key: string } | 'node' | 'operator' | MailedActor;
 
 /** Whoever reads the mail of the account's address. */
@@ -29,7 +31,9 @@ export type AccountAction =
 export interface AccountEvent {
   readonly account: string;
   readonly action: AccountAction;
-  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, a version, or the account's id. */
+  /**
+   * The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, a version, or the account's id.
+   */
   readonly subject: string;
   /** Id of the key that asked, or which door it came through. */
   readonly by: string;

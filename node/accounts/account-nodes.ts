@@ -8,8 +8,8 @@ import { requireStatable } from './statements/statement-draft.ts';
 import { statedVersionTable } from './statements/statement-tables.ts';
 
 /**
- * The nodes that an account is to name, as they are kept: in order of their ids, or undefined for the home alone. Throws
- * `AccountError` `nodes-invalid` where this node is not among them, or one is no member.
+ * The nodes that an account is to name, as they are kept: in order of their ids, or undefined for the home alone.
+ * Throws `AccountError` `nodes-invalid` where this node is not among them, or one is no member.
  */
 export function keptNodes(
   asked: readonly NodeId[] | undefined,
@@ -33,7 +33,7 @@ export function nodesMember(nodes: NodeId[] | undefined): Pick<Account, 'nodes'>
   return nodes === undefined ? {} : { nodes };
 }
 
-/** Where the keys of accounts work: an account's home gives them to the nodes that it names (TRUST §5). */
+/** Where the keys of accounts work: an account's home gives them to the nodes that it names (protocol §5). */
 export class AccountNodes {
   readonly #accountStore: AccountStore;
 
@@ -43,8 +43,8 @@ export class AccountNodes {
 
   /**
    * Puts these in the place of the nodes that an account names. The same ones change nothing. Throws `AccountError`:
-   * `account-not-found`, `not-home`, `nodes-invalid`, `beyond-maker` where the key that asks does not reach every source,
-   * `too-many-keys` where the account's keys make a statement that is too long.
+   * `account-not-found`, `not-home`, `nodes-invalid`, `beyond-maker` where the key that asks does not reach every
+   * source, `too-many-keys` where the account's keys make a statement that is too long.
    */
   set(id: string, asked: readonly NodeId[], actor: Actor): Promise<Account> {
     const accountStore = this.#accountStore;
@@ -60,8 +60,8 @@ export class AccountNodes {
   }
 
   /**
-   * An operator's word that the rows of an account are right, though the chain has a newer version than they were published
-   * as: the next version is made of them. Throws `AccountError` `account-not-found`, `not-home`.
+   * An operator's word that the rows of an account are right, though the chain has a newer version than they were
+   * published as: the next version is made of them. Throws `AccountError` `account-not-found`, `not-home`.
    */
   restate(id: string): Promise<Account> {
     const accountStore = this.#accountStore;

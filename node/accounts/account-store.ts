@@ -24,7 +24,9 @@ interface KeyUsesOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Writes the day of each key's last use, off the path of the request: one small write for all that arrived meanwhile. */
+/**
+ * Writes the day of each key's last use, off the path of the request: one small write for all that arrived meanwhile.
+ */
 class KeyUses implements AsyncDisposable {
   readonly #options: KeyUsesOptions;
   /** Digest → day, until it is on the disk. */
@@ -113,8 +115,9 @@ export interface Change<Result> {
 /**
  * The rows of accounts and keys, and what is remembered of them. Every change goes through `change`, one after another.
  *
- * Crash order: the rows land with their events, in one atomic write, so nothing is ever in effect that was not recorded,
- * or recorded that is not in effect. So does the row by which the account's statement is due, where another node is named.
+ * Crash order: the rows land with their events, in one atomic write, so nothing is ever in effect that was not
+ * recorded, or recorded that is not in effect. So does the row by which the account's statement is due, where another
+ * node is named.
  */
 export class AccountStore implements AsyncDisposable {
   readonly node: NodeId;
@@ -259,7 +262,9 @@ export class AccountStore implements AsyncDisposable {
     await this.#uses[Symbol.asyncDispose]();
   }
 
-  /** Where a change is one of what a statement says, of an account that lives here and named, or names, another node. */
+  /**
+   * Where a change is one of what a statement says, of an account that lives here and named, or names, another node.
+   */
   async #dueRows(events: readonly AccountEvent[], nodes: readonly NodeId[] | undefined): Promise<Operation[]> {
     const account = events.find(changesStatement)?.account;
     if (account === undefined || homeOf(account) !== this.node) return [];

@@ -91,7 +91,9 @@ export class Accounts implements AsyncDisposable {
     });
   }
 
-  /** Whether the payloads that an account records from now on are compressed. Throws `AccountError` `account-not-found`. */
+  /**
+   * Whether the payloads that an account records from now on are compressed. Throws `AccountError` `account-not-found`.
+   */
   setCompression(id: string, compressPayloads: boolean): Promise<Account> {
     return this.accountStore.change(async () => {
       const account = await this.accountStore.requireAccount(id);
@@ -125,8 +127,8 @@ export class Accounts implements AsyncDisposable {
   }
 
   /**
-   * Sees to it that an account of this tier exists and has this key, which may do everything. A key that it has stays as
-   * it is, also a revoked one. Throws `AccountError` on a weak key, a bad account, or a key of another account.
+   * Sees to it that an account of this tier exists and has this key, which may do everything. A key that it has stays
+   * as it is, also a revoked one. Throws `AccountError` on a weak key, a bad account, or a key of another account.
    */
   async grant({ id, tier }: Pick<Account, 'id' | 'tier'>, apiKey: string): Promise<void> {
     requireStrong(apiKey);

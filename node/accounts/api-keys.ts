@@ -74,8 +74,8 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds). Throws `AccountError`:
-   * `key-not-found`, `key-ended`, `beyond-maker` where the key reaches further than the one that asks.
+   * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds). Throws
+   * `AccountError`: `key-not-found`, `key-ended`, `beyond-maker` where the key reaches further than the one that asks.
    */
   rotate(
     account: string,
@@ -128,8 +128,8 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key that may do everything, and ends others, in one write with the operations of `spend`, which is asked while
-   * no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
+   * Makes a key that may do everything, and ends others, in one write with the operations of `spend`, which is asked
+   * while no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
    * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys`.
    */
   replaceLost(spend: () => Promise<SpentLink>, revoke: readonly string[]): Promise<Replacement> {

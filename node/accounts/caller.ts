@@ -39,7 +39,9 @@ export function covers({ from = null, to = null }: CallerKey, submittedAt: Times
   return (from === null || at >= Date.parse(from)) && (to === null || at <= Date.parse(to));
 }
 
-/** Whether a caller may refer to a record: it is of the account, of a source that the key reaches, and of its period. */
+/**
+ * Whether a caller may refer to a record: it is of the account, of a source that the key reaches, and of its period.
+ */
 export function mayName(
   { account, key }: Caller,
   record: Pick<AttestationRecord, 'account' | 'sourceId' | 'submittedAt'>,

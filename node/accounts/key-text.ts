@@ -11,8 +11,8 @@ const PREFIX = 'mk_';
 const SECRET_BYTES = 32;
 const CHECKSUM_BYTES = 4;
 /**
- * `mk_`, the node that made it and `_`, 256 random bits in 43 characters, and the CRC-32 of all between `mk_` and itself in
- * 6, both base64url. Keys of earlier releases name no node.
+ * `mk_`, the node that made it and `_`, 256 random bits in 43 characters, and the CRC-32 of all between `mk_` and
+ * itself in 6, both base64url. Keys of earlier releases name no node.
  */
 const NEW_KEY = /^mk_((?:([a-z]{2}[0-9]{0,2})_)?[A-Za-z0-9_-]{43})([A-Za-z0-9_-]{6})$/;
 /** What a header carries unchanged. */

@@ -30,8 +30,8 @@ const MAX_KNOWN_KEYS = 10_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Whose an API key is: read from the store once and remembered until something changes. What is a key of an account here is
- * no other node's to state.
+ * Whose an API key is: read from the store once and remembered until something changes. What is a key of an account
+ * here is no other node's to state.
  */
 export class KnownKeys {
   readonly #store: Reads;

@@ -48,21 +48,23 @@ const RECEIPT_MS = 250;
 const LOOK_MS = 1_000;
 /** Pause of a batch in whose place another was decided: nothing is sent for it. In milliseconds. */
 const OUTDONE_MS = 60_000;
-/** An accepted transaction that has not shown on the topic is sent again: the node may have lost it. In milliseconds. */
+/**
+ * An accepted transaction that has not shown on the topic is sent again: the node may have lost it. In milliseconds.
+ */
 const RESEND_MS = 4_000;
 
 /**
  * Carries one name from its outbox row to the ledger, and never gives up before it is confirmed or the signal ends.
  *
- * Never twice in flight: at any time at most one transaction of the row can still reach the ledger. Its signed bytes are on
- * the disk before they are sent, are sent as often as needed, and are let go only when a mirror whose clock is past their
- * validity does not have them, or when the final reading of the topic showed their message. A failure at consensus or a
- * refusal does not shorten that wait.
+ * Never twice in flight: at any time at most one transaction of the row can still reach the ledger. Its signed bytes
+ * are on the disk before they are sent, are sent as often as needed, and are let go only when a mirror whose clock is
+ * past their validity does not have them, or when the final reading of the topic showed their message. A failure at
+ * consensus or a refusal does not shorten that wait.
  *
- * A batch is confirmed where the federation's log decided it, and named again where its message decided nothing. Of a rescue
- * or a statement the message is all that there is to do: it ends when the final reading showed it, or when the log has what
- * it is for. No receipt and no mirror's word about a transaction confirms a batch; a receipt is a second source of where the
- * message stands.
+ * A batch is confirmed where the federation's log decided it, and named again where its message decided nothing. Of a
+ * rescue or a statement the message is all that there is to do: it ends when the final reading showed it, or when the
+ * log has what it is for. No receipt and no mirror's word about a transaction confirms a batch; a receipt is a second
+ * source of where the message stands.
  */
 export class AnchorSubmission {
   /** Rung when something that it waits for may have come. */
@@ -170,7 +172,9 @@ export class AnchorSubmission {
     this.#acceptedAt = null;
   }
 
-  /** One round with frozen bytes: send them if that is due, look whether they arrived, or learn that they never will. */
+  /**
+   * One round with frozen bytes: send them if that is due, look whether they arrived, or learn that they never will.
+   */
   async #advance(transaction: PreparedTransaction): Promise<void> {
     const { naming, now, signal } = this.#port;
     if (now() / 1000 >= transaction.validUntil) {
@@ -272,13 +276,15 @@ export function subjectOf(row: OutboxRow): Readonly<Record<string, number | stri
 }
 
 /**
- * What the log says of a message. Of a batch: that this very message, or one of another envelope, was decided at its number.
- * Of a roster or a revocation: that it is in force. `counts`: it waits among this member's names for a majority. `open`:
- * nothing.
+ * What the log says of a message. Of a batch: that this very message, or one of another envelope, was decided at its
+ * number. Of a roster or a revocation: that it is in force. `counts`: it waits among this member's names for a
+ * majority. `open`: nothing.
  */
 export type NameStanding = 'decided' | 'other' | 'counts' | 'open';
 
-/** What those who name batches and statements know of the ledger's topic, and of what the federation's log made of it. */
+/**
+ * What those who name batches and statements know of the ledger's topic, and of what the federation's log made of it.
+ */
 export interface Naming {
   /** Of a text that is a ledger message. */
   readonly standingOf: (text: string) => Promise<NameStanding>;

@@ -56,14 +56,13 @@ const LOOK_MS = 30_000;
 const MAX_HOLD_MS = 60_000;
 
 /**
- * Names the node's sealed batches, its statements and what it rescues on the ledger. A batch departs once another member
- * holds it, and a receipt, or the log, shows the one before: a name that came before that of the batch before it would
- * decide nothing.
- * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
+ * Names the node's sealed batches, its statements and what it rescues on the ledger. A batch departs once another
+ * member holds it, and a receipt, or the log, shows the one before: a name that came before that of the batch before it
+ * would decide nothing. Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
- * Ownership: the outbox rows belong to their trips from when the loop takes them until they end, or `withdraw`; `#taken` is
- * moved by the loop alone, and by `withdraw`. What the loop has read may be out of date by then: no row departs that was
- * withdrawn, or whose trip ended, since the reading began.
+ * Ownership: the outbox rows belong to their trips from when the loop takes them until they end, or `withdraw`;
+ * `#taken` is moved by the loop alone, and by `withdraw`. What the loop has read may be out of date by then: no row
+ * departs that was withdrawn, or whose trip ended, since the reading began.
  */
 export class Anchorer implements AsyncDisposable {
   readonly #options: AnchorerOptions;
@@ -244,7 +243,9 @@ export class Anchorer implements AsyncDisposable {
     this.#submissions.set(submission, { run, ending });
   }
 
-  /** A trip fails where the store does, or the key cannot sign. It knows what is on the disk, and goes on from there. */
+  /**
+   * A trip fails where the store does, or the key cannot sign. It knows what is on the disk, and goes on from there.
+   */
   async #runUntilNamed(submission: AnchorSubmission, row: OutboxRow, signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted; failures++) {
       try {

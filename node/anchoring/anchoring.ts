@@ -68,11 +68,14 @@ export interface Anchoring extends AsyncDisposable {
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
   readonly statementEntry: (statement: NamedStatement, at: Timestamp) => Operation;
   /**
-   * Has a statement named that was kept without that row, unless its name is on its way or counts still, or the day's limit
-   * of what is named for its node is reached.
+   * Has a statement named that was kept without that row, unless its name is on its way or counts still, or the day's
+   * limit of what is named for its node is reached.
    */
   readonly ensureStatement: (statement: NamedStatement, at: Timestamp, terms: NamingTerms) => Promise<void>;
-  /** Has a batch of another node named by this one, unless it is on its way, or the day's limit for that node is reached. */
+  /**
+   * Has a batch of another node named by this one, unless it is on its way, or the day's limit for that node is
+   * reached.
+   */
   readonly ensureRescue: (batch: StoredBatch) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;

@@ -10,13 +10,13 @@ import type { SpendLimits } from './ledger/spend-guard.ts';
 /** What is named for another node. */
 export type NamedForOther = 'rescue' | 'revocation';
 
-/** Names a day for one other node, so that no node can make the others pay for more (TRUST §2). */
+/** Names a day for one other node, so that no node can make the others pay for more (protocol §2). */
 const PER_DAY: Readonly<Record<NamedForOther, number>> = { rescue: 64, revocation: 8 };
 
 /**
- * What is named for others is counted apart from this node's own, and revocations apart from rescues: nodes that leave their
- * batches to others must not keep a stolen key's revocation waiting. Of all other nodes together: the rescues that sixteen
- * of them may need in a day, within four hours.
+ * What is named for others is counted apart from this node's own, and revocations apart from rescues: nodes that leave
+ * their batches to others must not keep a stolen key's revocation waiting. Of all other nodes together: the rescues
+ * that sixteen of them may need in a day, within four hours.
  */
 export const OTHERS_SPEND: Readonly<
   Record<NamedForOther, { readonly row: string; readonly limits: Partial<SpendLimits> }>
@@ -44,8 +44,8 @@ export const namedForOtherTable = new Table(
 );
 
 /**
- * Whether one name more for that node is within the day's limit, at a time in epoch milliseconds, and leaves so many of them
- * for what matters more.
+ * Whether one name more for that node is within the day's limit, at a time in epoch milliseconds, and leaves so many of
+ * them for what matters more.
  */
 export async function mayNameForOther(
   store: Rows,

@@ -51,7 +51,9 @@ const compiledRescue = Compile(RescueRowShape);
 const batchCodec = jsonCodec((value: unknown): value is BatchRow => compiledBatch.Check(value));
 const statementRowCodec = jsonCodec((value: unknown): value is StatementRow => compiledStatement.Check(value));
 
-/** batch → row that is not decided yet. Holds what is under way and no history, so reading it costs no more with age. */
+/**
+ * batch → row that is not decided yet. Holds what is under way and no history, so reading it costs no more with age.
+ */
 export const outboxTable = new Table('outbox', batchCodec);
 /** batch → confirmed row, without its frozen bytes. */
 export const outboxClosedTable = new Table('outbox-closed', batchCodec);
@@ -103,8 +105,8 @@ export function noteSubmitted(row: OutboxRow, at: Timestamp): OutboxRow {
 }
 
 /**
- * Lets go of a transaction that can reach the ledger no more, or whose message was read there and decided nothing. Nothing
- * else may bring a row back to `queued`.
+ * Lets go of a transaction that can reach the ledger no more, or whose message was read there and decided nothing.
+ * Nothing else may bring a row back to `queued`.
  */
 export function requeue(row: OutboxRow, at: Timestamp): OutboxRow {
   return { ...step(row, 'queued', at, row.transaction?.transactionId), transaction: null };
@@ -116,7 +118,9 @@ export function rowOperation(row: OutboxRow): Operation {
   return statementOutboxTable.put([row.statement], row);
 }
 
-/** Moves the row to the confirmed ones; of a rescue nothing is kept. What it rests on is on the disk before this write. */
+/**
+ * Moves the row to the confirmed ones; of a rescue nothing is kept. What it rests on is on the disk before this write.
+ */
 export function closeOperations(row: OutboxRow, at: Timestamp): Operation[] {
   if (isRescueRow(row)) return [rescueOutboxTable.del(row.rescued, row.number)];
   const closed = { ...step(row, 'confirmed', at, row.transaction?.transactionId), transaction: null };

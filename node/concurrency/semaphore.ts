@@ -36,8 +36,8 @@ export class Semaphore {
   }
 
   /**
-   * A place, until it is disposed. Rejects with `BusyError` where too many wait, and with the signal's reason where that is
-   * aborted first; nobody waits for it then.
+   * A place, until it is disposed. Rejects with `BusyError` where too many wait, and with the signal's reason where
+   * that is aborted first; nobody waits for it then.
    */
   async enter(signal: AbortSignal = NEVER_ABORTED): Promise<Disposable> {
     signal.throwIfAborted();

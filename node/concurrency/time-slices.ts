@@ -4,8 +4,8 @@ const SLICE_MS = 3;
 const waiting: (() => void)[] = [];
 
 /**
- * Long work, done in slices: everyone else gets a turn between two of them. All long work of the process takes turns, so
- * that however much of it there is, one turn of the event loop holds one slice.
+ * Long work, done in slices: everyone else gets a turn between two of them. All long work of the process takes turns,
+ * so that however much of it there is, one turn of the event loop holds one slice.
  */
 export class TimeSlices {
   #end = performance.now() + SLICE_MS;

@@ -20,7 +20,10 @@ export interface WorkerPoolOptions<Order = unknown> {
   readonly given?: (order: Order) => Transferable[];
 }
 
-/** `too-late` and `too-large`: the order's own doing. `ended`: the thread ended by itself. `stopping`: the pool is disposed. */
+/**
+ * `too-late` and `too-large`: the order's own doing. `ended`: the thread ended by itself. `stopping`: the pool is
+ * disposed.
+ */
 export type WorkerErrorCode = 'ended' | 'stopping' | 'too-large' | 'too-late';
 
 /** An order was not done; nothing is known of what would have come of it. */
@@ -34,13 +37,16 @@ export class WorkerError extends Error {
   }
 }
 
-/** What is young in a thread's heap: an order's values live as long as it does, and more of it would only stand unused. In MiB. */
+/**
+ * What is young in a thread's heap: an order's values live as long as it does, and more of it would only stand unused.
+ * In MiB.
+ */
 const YOUNG_HEAP_MIB = 16;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /**
- * Does work in other threads while the event loop goes on. A thread is started when it is first needed, and anew after an
- * order that ended it, which fails alone. Threads keep no process alive that nobody waits in.
+ * Does work in other threads while the event loop goes on. A thread is started when it is first needed, and anew after
+ * an order that ended it, which fails alone. Threads keep no process alive that nobody waits in.
  */
 export class WorkerPool<Order, Word> implements AsyncDisposable {
   readonly #options: WorkerPoolOptions<Order>;

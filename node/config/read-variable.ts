@@ -80,8 +80,8 @@ export function oneOf<Choice extends string>(
 }
 
 /**
- * An HTTP address, without slashes at its end. What is sent there is not for others, and what comes back is believed: TLS,
- * unless it is this machine.
+ * An HTTP address, without slashes at its end. What is sent there is not for others, and what comes back is believed:
+ * TLS, unless it is this machine.
  */
 export function protectedUrl(environment: Environment, name: Variable): string {
   const text = required(environment, name);

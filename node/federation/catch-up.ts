@@ -38,7 +38,9 @@ const OWN_FAULT_MS = 500;
 /** Rest of a peer that served something false. In milliseconds. */
 const DISTRUST_MS = 60_000;
 
-/** Pages of one chain that wait for their turn: one arrives while the one before it is checked and a third is written. */
+/**
+ * Pages of one chain that wait for their turn: one arrives while the one before it is checked and a third is written.
+ */
 const PAGES_AHEAD = 2;
 /** The same of all chains: each takes two mebibytes of memory or little more. */
 const MOST_PAGES_AHEAD = 6;
@@ -53,7 +55,9 @@ export interface CatchUpOptions {
   readonly locks: KeyedLock<NodeId>;
   readonly now: () => number;
   readonly log: Logger;
-  /** Told of the batches that a peer's page made whole, once they are checked and on the disk, in order of their chain. */
+  /**
+   * Told of the batches that a peer's page made whole, once they are checked and on the disk, in order of their chain.
+   */
   readonly onBatches: (node: NodeId, batches: readonly StoredBatch[], peer: NodeId) => Promise<void>;
   /** Told of a chain whose origin contradicts itself. */
   readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
@@ -85,9 +89,9 @@ interface Lead {
 }
 
 /**
- * Pulls the chains that peers are ahead in, page by page, one page at a time from a peer: from the second page on one arrives
- * while the one before it is checked by another thread and a third is written. What a peer says about its heads only decides
- * whom to ask; what is stored was checked by the assembler, or by that thread and the assembler.
+ * Pulls the chains that peers are ahead in, page by page, one page at a time from a peer: from the second page on one
+ * arrives while the one before it is checked by another thread and a third is written. What a peer says about its heads
+ * only decides whom to ask; what is stored was checked by the assembler, or by that thread and the assembler.
  */
 export class CatchUp implements AsyncDisposable {
   readonly #options: CatchUpOptions;

@@ -98,16 +98,17 @@ interface OpenGroups {
 
 /**
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
- * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the log
- * has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet. Every group is
- * by the key of its envelope; where those that came before it are by another, the batch was signed anew meanwhile, and is
- * asked for from its first record.
+ * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the
+ * log has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet. Every
+ * group is by the key of its envelope; where those that came before it are by another, the batch was signed anew
+ * meanwhile, and is asked for from its first record.
  *
- * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope with
- * its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover` goes on.
+ * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope
+ * with its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover`
+ * goes on.
  *
- * Of the own chain, records that are held stay as they are: a receipt by another key than the batch's gives way to the one
- * of the same records by that, and nothing else does.
+ * Of the own chain, records that are held stay as they are: a receipt by another key than the batch's gives way to the
+ * one of the same records by that, and nothing else does.
  */
 export class ChainAssembler {
   readonly #options: AssemblerOptions;
@@ -185,8 +186,8 @@ export class ChainAssembler {
   }
 
   /**
-   * Takes a group whose records were read and hashed elsewhere. Not of the own chain. Resolves and throws as `take` does of
-   * the last of its records.
+   * Takes a group whose records were read and hashed elsewhere. Not of the own chain. Resolves and throws as `take`
+   * does of the last of its records.
    */
   async takeChecked(signed: SignedStatement, checked: CheckedGroup): Promise<StoredBatch | undefined> {
     if (this.#isOver) return undefined;
@@ -346,7 +347,10 @@ export class ChainAssembler {
   }
 }
 
-/** The groups from a record on that are by the key of the first of them: a copy may hold others behind, to be signed anew. */
+/**
+ * The groups from a record on that are by the key of the first of them: a copy may hold others behind, to be signed
+ * anew.
+ */
 async function heldGroups({ node, store }: AssemblerOptions, from: number): Promise<OpenGroups> {
   let keyId: Sha256Hash | null = null;
   let size = 0;
@@ -360,8 +364,8 @@ async function heldGroups({ node, store }: AssemblerOptions, from: number): Prom
 }
 
 /**
- * Reads a group that a peer serves under an envelope: it is by the envelope's own key, so that no receipt falls or stands
- * apart from its batch. Throws `PeerStatementError`.
+ * Reads a group that a peer serves under an envelope: it is by the envelope's own key, so that no receipt falls or
+ * stands apart from its batch. Throws `PeerStatementError`.
  */
 export function openGroup(
   keys: Pick<FederationKeys, 'rosters' | 'directory'>,

@@ -33,7 +33,10 @@ export interface FoundEquivocation {
   readonly stands: boolean;
 }
 
-/** Numbers kept about one node: it can make up any, and so can whoever stole its key. Those of all members fit into one answer. */
+/**
+ * Numbers kept about one node: it can make up any, and so can whoever stole its key. Those of all members fit into one
+ * answer.
+ */
 export const MAX_PROOFS = 64;
 
 /** What two envelopes come to, by what this node has read of the ledger. */
@@ -52,8 +55,9 @@ interface Kept {
 }
 
 /**
- * The numbers of which nodes told two stories, by their signatures and by the ledger. They accuse, and move no verdict: what
- * the log decided stands (TRUST §2). An envelope that was signed anew, as its key was revoked, is no second story.
+ * The numbers of which nodes told two stories, by their signatures and by the ledger. They accuse, and move no verdict:
+ * what the log decided stands (protocol §2). An envelope that was signed anew, as its key was revoked, is no second
+ * story.
  *
  * Ownership: `#found` is moved with the rows, after they are written.
  */
@@ -120,8 +124,8 @@ export class Equivocations {
   }
 
   /**
-   * Checks two envelopes and keeps them, where they are wanted. Returns whether they were new. Throws `PeerStatementError`
-   * where they contradict nothing.
+   * Checks two envelopes and keeps them, where they are wanted. Returns whether they were new. Throws
+   * `PeerStatementError` where they contradict nothing.
    */
   async learn(proof: Equivocation): Promise<boolean> {
     const first = openEnvelope(this.#keys, proof.first);

@@ -49,7 +49,9 @@ export interface FederationOptions {
   readonly leaving?: () => Promise<readonly TransportMember[]>;
   /** Whether this node was removed, and is done. Default: no. */
   readonly isReleased?: () => boolean;
-  /** The last batch of another node that is decided or may still be: one that was removed makes no more. Default: any. */
+  /**
+   * The last batch of another node that is decided or may still be: one that was removed makes no more. Default: any.
+   */
   readonly lastToCome?: (node: NodeId) => number;
   /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
@@ -250,15 +252,17 @@ export class FederationSync implements AsyncDisposable {
     return this.#rosterTexts.find(hash);
   }
 
-  /** A mirror shows messages. Where they name rosters and nobody is connected, one of them may have dropped this node. */
+  /**
+   * A mirror shows messages. Where they name rosters and nobody is connected, one of them may have dropped this node.
+   */
   noteShown(messages: readonly Pick<MirrorMessage, 'message'>[]): void {
     const { hashes, genesis } = this.#options.keys.rosters;
     if (rostersNamed(genesis, messages).some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
   /**
-   * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those that
-   * are connected were asked.
+   * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those
+   * that are connected were asked.
    */
   async noteRivals(rivals: readonly LoggedRival[]): Promise<void> {
     const { equivocations, transport, log } = this.#options;

@@ -15,9 +15,9 @@ const MessageShape = Type.Union([
   Closed({ type: Type.Literal('certificate'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('revocation'), signed: SignedStatementShape }),
   /**
-   * How far the sender's own sources agree on the ledger's topic. Gossip passes the same bytes on once: two members that
-   * tell the same, or one that tells it again, must not send the same message. `at`: its clock, or later, so that each is
-   * after the one before; an earlier one says nothing any more.
+   * How far the sender's own sources agree on the ledger's topic. Gossip passes the same bytes on once: two members
+   * that tell the same, or one that tells it again, must not send the same message. `at`: its clock, or later, so that
+   * each is after the one before; an earlier one says nothing any more.
    */
   Closed({ type: Type.Literal('told'), node: NodeIdShape, at: CountShape, point: TopicPointShape }),
   Closed({ type: Type.Literal('checkpoint'), signed: SignedCheckpointShape }),

@@ -234,7 +234,9 @@ export class HeadExchange implements AsyncDisposable {
     });
   }
 
-  /** One statement that does not hold, or not yet, must not hide the others; of many that do not, no more are checked. */
+  /**
+   * One statement that does not hold, or not yet, must not hide the others; of many that do not, no more are checked.
+   */
   async #learnAll(peer: NodeId, request: PageRequest, learn: (item: PageItem) => Promise<void>): Promise<void> {
     let unfounded = 0;
     for (const frame of await this.#collect(peer, 'batches', pageRequest.encode(request))) {

@@ -44,8 +44,8 @@ export interface HoldingsOptions {
 
 /**
  * Knows how far another member holds this node's chain, so that it names no batch whose body could be lost with it
- * (TRUST §2, replicate, then name). The origin asks whom it served a batch, one member at a time; where nobody asked it
- * for pages, one connected member now and then, and whoever connects. A member's word for an envelope stands for all
+ * (protocol §2, replicate, then name). The origin asks whom it served a batch, one member at a time; where nobody asked
+ * it for pages, one connected member now and then, and whoever connects. A member's word for an envelope stands for all
  * before it: it stores a chain in order, and each envelope names the one before.
  *
  * Ownership: `#upTo` is moved by the asking loop, and by `forget`.

@@ -11,8 +11,8 @@ import type { TransportMember } from '../transport/contract.ts';
 /** So long after its removal, by the ledger, a former member is let in at most. In milliseconds. */
 export const LEAVE_MOST_MS = 7 * 24 * 60 * 60 * 1000;
 /**
- * So long it is let in after it seems to be done: members compare what they hold every half minute, and what it sealed last
- * may not be known here. In milliseconds.
+ * So long it is let in after it seems to be done: members compare what they hold every half minute, and what it sealed
+ * last may not be known here. In milliseconds.
  */
 const LEAVE_MS = 40_000;
 
@@ -28,8 +28,8 @@ export interface LeavingOptions {
 }
 
 /**
- * Former members that are let in still: until what they recorded last is decided and vouched for, so that they can bring it,
- * and learn that it is (TRUST §4). How long is bounded, whatever they send.
+ * Former members that are let in still: until what they recorded last is decided and vouched for, so that they can
+ * bring it, and learn that it is (protocol §4). How long is bounded, whatever they send.
  */
 export class Leaving {
   readonly #options: LeavingOptions;

@@ -8,8 +8,8 @@ import type { TransportLimits } from '../transport/limits.ts';
 export const FEDERATION_LIMITS: Partial<TransportLimits> = {
   // A member that returns must not be kept waiting: dialling a handful of addresses costs nothing.
   redialMost: 1_500,
-  // A cut that nobody was told of is noticed after ten to fifteen seconds. A connection that was given up too soon costs
-  // a dial: pages are resumed.
+  // A cut that nobody was told of is noticed after ten to fifteen seconds. A connection that was given up too soon
+  // costs a dial: pages are resumed.
   pingInterval: 5_000,
   pingTimeout: 10_000,
   answerBytes: MEMBER_ALLOWANCE.answerBytes,

@@ -74,13 +74,13 @@ export interface LogFollowerOptions {
 }
 
 /**
- * Builds the federation's log from what is final on the ledger's topic, and signs and gathers checkpoints of it: the way
- * from the ledger to a word that other members share.
+ * Builds the federation's log from what is final on the ledger's topic, and signs and gathers checkpoints of it: the
+ * way from the ledger to a word that other members share.
  *
- * From a mirror's page to a decision: `SourceReader` asks one mirror for a page; `Agreement` links it to what that mirror
- * told before (`linkMessages`, in its `Trail`) and compares it with other sources and members; what is final
- * `TopicReading` hands out in order; `takeFinal` gives it to `FederationLog.take`, where `decide` makes of each message one
- * decision at most. Nothing of a page is stored before that.
+ * From a mirror's page to a decision: `SourceReader` asks one mirror for a page; `Agreement` links it to what that
+ * mirror told before (`linkMessages`, in its `Trail`) and compares it with other sources and members; what is final
+ * `TopicReading` hands out in order; `takeFinal` gives it to `FederationLog.take`, where `decide` makes of each message
+ * one decision at most. Nothing of a page is stored before that.
  */
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;
@@ -177,7 +177,9 @@ export class LogFollower implements AsyncDisposable {
     this.#reading.poke();
   }
 
-  /** Where a message of this node landed, by the word of a consensus node: a second source for all that came before it. */
+  /**
+   * Where a message of this node landed, by the word of a consensus node: a second source for all that came before it.
+   */
   noteReceipt(point: TopicPoint): void {
     this.#reading.noteReceipt(point);
   }
@@ -223,17 +225,23 @@ export class LogFollower implements AsyncDisposable {
     return this.#reading.state();
   }
 
-  /** The roster that is in force by the ledger and whose text nobody has brought: the log waits for it. Null for none. */
+  /**
+   * The roster that is in force by the ledger and whose text nobody has brought: the log waits for it. Null for none.
+   */
   get needsRoster(): Sha256Hash | null {
     return this.#needsRoster;
   }
 
-  /** The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more. */
+  /**
+   * The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more.
+   */
   get contradictedBy(): readonly NodeId[] {
     return this.#contradictedBy;
   }
 
-  /** Where this node stands that is no member any more, by its own log; null for a member. Released once, it stays so. */
+  /**
+   * Where this node stands that is no member any more, by its own log; null for a member. Released once, it stays so.
+   */
   get removal(): Removal | null {
     const { self, keys, sealed } = this.#options;
     const removedAt = this.#removedAt();
@@ -262,8 +270,8 @@ export class LogFollower implements AsyncDisposable {
   }
 
   /**
-   * Takes final messages. Rejects where a roster's text is lacking, or the store fails: the same messages come again after a
-   * pause, of which the log has taken some by then, and has still to tell what it came to.
+   * Takes final messages. Rejects where a roster's text is lacking, or the store fails: the same messages come again
+   * after a pause, of which the log has taken some by then, and has still to tell what it came to.
    */
   async #take(messages: readonly TopicMessage[]): Promise<void> {
     const { findRoster, besides } = this.#options;

@@ -22,21 +22,23 @@ const LOOK_MS = 250;
 /** Pause before a member that failed is asked again, or brings what it has proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
 /**
- * Own batches of which another envelope was decided than the one held, and which no member shows, are lost so long after
- * the last member has answered: one of them may be taking the batch from another. In milliseconds.
+ * Own batches of which another envelope was decided than the one held, and which no member shows, are lost so long
+ * after the last member has answered: one of them may be taking the batch from another. In milliseconds.
  */
 const LOST_MS = 30_000;
 
 /**
- * `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. `closed`: the
- * log decided a batch of other content than the one that it holds, or that nobody has, so its chain cannot go on. `contradicted`: most members have another
- * log than its own.
+ * `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more.
+ * `closed`: the log decided a batch of other content than the one that it holds, or that nobody has, so its chain
+ * cannot go on. `contradicted`: most members have another log than its own.
  */
 export type HaltReason = 'behind' | 'closed' | 'contradicted' | 'forked' | 'removed';
 
 /** What a node has learned from the other members since its start. */
 export interface OwnChainEvidence {
-  /** Who has told how far it holds this node's chain, and has shown what it told, or turned out to have nothing to show. */
+  /**
+   * Who has told how far it holds this node's chain, and has shown what it told, or turned out to have nothing to show.
+   */
   readonly answered: ReadonlySet<NodeId>;
   /** The last own batch in the store that the log decided or can still decide, with all before it; 0 for none. */
   readonly held: number;
@@ -63,18 +65,18 @@ export interface OwnChainOptions {
   readonly monotonic?: () => number;
   readonly log: Logger;
   /**
-   * The node must sign nothing more; one that was `removed` seals what it recorded. Called again where `closed` takes the
-   * place of another reason, or any of that one.
+   * The node must sign nothing more; one that was `removed` seals what it recorded. Called again where `closed` takes
+   * the place of another reason, or any of that one.
    */
   readonly onHalt: (reason: HaltReason) => void;
 }
 
 /**
- * Keeps this node from signing a second history. Its store may have been lost or rolled back, but others hold every batch
- * that it ever announced: before it accepts records it asks them, and takes back what it lacks (TRUST §9).
+ * Keeps this node from signing a second history. Its store may have been lost or rolled back, but others hold every
+ * batch that it ever announced: before it accepts records it asks them, and takes back what it lacks (protocol §9).
  *
- * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified, shows
- * that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
+ * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified,
+ * shows that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
  *
  * A copy may also hold batches that this node signed anew since, by another key: those take their place. An envelope of
  * other records in the place of a held one is a second story: the node signs nothing more.
@@ -105,7 +107,9 @@ export class OwnChain {
   #replaced = 0;
   /** Own batch that a member has shown with our signature. */
   #shown = 0;
-  /** Of the monotonic clock: since when all members have answered and none shows what was decided; null while one may. */
+  /**
+   * Of the monotonic clock: since when all members have answered and none shows what was decided; null while one may.
+   */
   #lostSince: number | null = null;
   #recovering = true;
   #halted: HaltReason | null = null;
@@ -160,10 +164,10 @@ export class OwnChain {
   }
 
   /**
-   * Asks every member how far it holds this node's chain, and takes back what only others hold, or hold in another form;
-   * resolves to the number of such batches once nothing that was shown or decided is lacking and `suffices`, or the node is
-   * halted for good. Rejects when the signal ends. One that was removed asks like any other: it has still to seal what it
-   * recorded.
+   * Asks every member how far it holds this node's chain, and takes back what only others hold, or hold in another
+   * form; resolves to the number of such batches once nothing that was shown or decided is lacking and `suffices`, or
+   * the node is halted for good. Rejects when the signal ends. One that was removed asks like any other: it has still
+   * to seal what it recorded.
    */
   async recover(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
     const { self, chains, catchUp, replacement } = this.#options;
@@ -264,8 +268,8 @@ export class OwnChain {
   }
 
   /**
-   * Nothing of the own chain may be pulled once this node signs: it would be written over what is recorded. Whether nothing
-   * came of what was under way, nor of the log.
+   * Nothing of the own chain may be pulled once this node signs: it would be written over what is recorded. Whether
+   * nothing came of what was under way, nor of the log.
    */
   async #isAtRest(): Promise<boolean> {
     const { self, chains, catchUp, replacement } = this.#options;
@@ -282,7 +286,10 @@ export class OwnChain {
     return this.#outdone === undefined ? chains.head(self).batch : this.#outdone.held.envelope.batch - 1;
   }
 
-  /** Whether another envelope was decided than the one held. Where all members have nothing to show for it, the chain ends. */
+  /**
+   * Whether another envelope was decided than the one held. Where all members have nothing to show for it, the chain
+   * ends.
+   */
   #isLost(): boolean {
     const outdone = this.#outdone;
     if (outdone === undefined || outdone.decided === null) return false;
@@ -386,8 +393,8 @@ export class OwnChain {
   }
 
   /**
-   * Whether the batch after the last one follows it. Where it does not, the last one may have been signed anew, which the
-   * log tells once it was read; what differs then is this node's own contradiction, for whoever pulls it to find.
+   * Whether the batch after the last one follows it. Where it does not, the last one may have been signed anew, which
+   * the log tells once it was read; what differs then is this node's own contradiction, for whoever pulls it to find.
    */
   #follows(peer: NodeId, { batch, prev }: Envelope): boolean {
     const { self, chains } = this.#options;
@@ -419,8 +426,9 @@ export class OwnChain {
 }
 
 /**
- * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any chain:
- * once it is read anew, what is so shows again. One that is removed seals its last records, and may be halted for good yet.
+ * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any
+ * chain: once it is read anew, what is so shows again. One that is removed seals its last records, and may be halted
+ * for good yet.
  */
 function weightOf(reason: HaltReason): number {
   if (reason === 'contradicted') return 3;

@@ -10,8 +10,8 @@ export class MembershipError extends Error {
 }
 
 /**
- * Throws `MembershipError` unless a roster names this node, the newest that does with the very identity key that its home
- * holds. One that was removed since still has to bring what it recorded last, and to serve it.
+ * Throws `MembershipError` unless a roster names this node, the newest that does with the very identity key that its
+ * home holds. One that was removed since still has to bring what it recorded last, and to serve it.
  */
 export function requireMembership(self: NodeId, keys: Pick<FederationKeys, 'rosters'>, identity: Signer): void {
   const member = keys.rosters.member(self);

@@ -11,8 +11,9 @@ import { decodeItem, PAGE_BYTES } from './page-forms.ts';
 const MOST_WAITING_BYTES = 8 * PAGE_BYTES;
 
 /**
- * A page that arrives, and is checked by other threads, while those before it are checked and written. It is read to its end
- * whatever becomes of them, so who waits for the peer never waits for this node's work; nothing in it is taken before its turn.
+ * A page that arrives, and is checked by other threads, while those before it are checked and written. It is read to
+ * its end whatever becomes of them, so who waits for the peer never waits for this node's work; nothing in it is taken
+ * before its turn.
  */
 export class PageAhead implements AsyncDisposable {
   readonly #peer: NodeId;

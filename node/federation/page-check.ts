@@ -18,7 +18,10 @@ export interface ReadRecord {
   readonly texts: WholeTexts;
 }
 
-/** A group whose records are those that its statement names. Whose statement it is, and where it belongs, is not looked at. */
+/**
+ * A group whose records are those that its statement names. Whose statement it is, and where it belongs, is not looked
+ * at.
+ */
 export interface CheckedGroup {
   readonly ids: readonly RecordId[];
   readonly leaves: readonly Uint8Array[];
@@ -34,7 +37,10 @@ export interface PageGroup extends CheckedGroup {
   readonly frames: number;
 }
 
-/** Reads the records of a frame, which are those of the group from its `at`-th on. Throws `PeerStatementError` `malformed`. */
+/**
+ * Reads the records of a frame, which are those of the group from its `at`-th on. Throws `PeerStatementError`
+ * `malformed`.
+ */
 export function readRecords(group: Group, at: number, records: readonly WholeTexts[]): ReadRecord[] {
   if (at + records.length > group.size) throw new PeerStatementError('malformed', 'more records than their group has');
   return records.map((texts, i) => readRecord(group, group.first + at + i, texts));
@@ -55,9 +61,9 @@ export function checkGroup(group: Group, signed: SignedStatement, records: reado
 }
 
 /**
- * The groups that a page of a chain begins with, up to the first of which anything is amiss: what that is, is for whoever
- * takes the page frame by frame. Follows from the frames alone, and is the same in every thread. One group is in memory at a
- * time: what a collector has to copy costs more than the check.
+ * The groups that a page of a chain begins with, up to the first of which anything is amiss: what that is, is for
+ * whoever takes the page frame by frame. Follows from the frames alone, and is the same in every thread. One group is
+ * in memory at a time: what a collector has to copy costs more than the check.
  */
 export function* checkPage(frames: readonly Uint8Array[]): Generator<PageGroup> {
   let open: OpenGroup | undefined;

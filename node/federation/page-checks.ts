@@ -30,8 +30,8 @@ const PAGE_MS = 30_000;
 const SCRIPT = new URL('./page-worker.ts', import.meta.url);
 
 /**
- * Checks the records of pages in threads of their own, while the event loop writes those before. What no thread vouches for
- * is checked in place: small pages, the first ones, those of a thread that ended, and whatever does not hold.
+ * Checks the records of pages in threads of their own, while the event loop writes those before. What no thread vouches
+ * for is checked in place: small pages, the first ones, those of a thread that ended, and whatever does not hold.
  */
 export class PageChecks implements AsyncDisposable {
   readonly #script: URL;

@@ -117,7 +117,9 @@ export function decodeItem(frame: Uint8Array): PageItem {
   }
 }
 
-/** Reads a status. Throws `PeerStatementError` `malformed`, also on one that names a node twice: each name costs work. */
+/**
+ * Reads a status. Throws `PeerStatementError` `malformed`, also on one that names a node twice: each name costs work.
+ */
 export function readStatus(frame: Uint8Array): Status {
   const value = status.decode(frame);
   for (const named of [value.heads, value.keys]) {

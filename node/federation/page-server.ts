@@ -13,8 +13,8 @@ import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest } from './page
 /** Records of one frame at most. */
 const FRAME_RECORDS = 64;
 /**
- * Characters of records, or of a roster's text, after which a frame is full: far below what a frame may hold, whatever their
- * alphabet.
+ * Characters of records, or of a roster's text, after which a frame is full: far below what a frame may hold, whatever
+ * their alphabet.
  */
 const FRAME_CHARACTERS = 128 << 10;
 

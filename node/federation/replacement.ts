@@ -32,9 +32,9 @@ export interface ReplacementOptions {
 }
 
 /**
- * Puts in the place of a held batch of another node the one that the log decided, and in the place of an undecided one by
- * a key whose revocation is in force the one that its node signed anew (TRUST §2). What is held is dropped, with all
- * behind it, only once somebody has shown the other envelope; the chain is pulled again from there.
+ * Puts in the place of a held batch of another node the one that the log decided, and in the place of an undecided one
+ * by a key whose revocation is in force the one that its node signed anew (protocol §2). What is held is dropped, with
+ * all behind it, only once somebody has shown the other envelope; the chain is pulled again from there.
  *
  * Ownership: one run a node; it alone drops batches of that node.
  */
@@ -120,9 +120,9 @@ export class Replacement implements AsyncDisposable {
   }
 
   /**
-   * What was decided is known by its hash. Before, whatever its node signed in that place by a key that counts is taken, of
-   * the same records or not: what is held can be decided no more, and a node whose store was lost may not have its records.
-   * Were it refused here, nobody would hold it, so it would never be named.
+   * What was decided is known by its hash. Before, whatever its node signed in that place by a key that counts is
+   * taken, of the same records or not: what is held can be decided no more, and a node whose store was lost may not
+   * have its records. Were it refused here, nobody would hold it, so it would never be named.
    */
   #isWanted({ held, decided }: Outdone, { envelope, signed }: StoredBatch): boolean {
     if (decided !== null) return hashText(nativeSuite, signed.statement) === decided;

@@ -53,8 +53,8 @@ const DERIVED_TABLES = [chainStateTable, chainSourceTable, sealingKeyTable];
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Has the ledger read anew by the next start (TRUST §3): for a node that was fooled. `keyId`: its signing key, which is
- * replaced, for what it signed of the log was wrong.
+ * Has the ledger read anew by the next start (protocol §3): for a node that was fooled. `keyId`: its signing key, which
+ * is replaced, for what it signed of the log was wrong.
  */
 export async function beginReread(store: Rows, keyId: Sha256Hash): Promise<void> {
   await store.write([rereadTable.put([REREAD_ROW], { keyId, isDropped: false })]);
@@ -87,9 +87,9 @@ export interface RereadEnd {
 }
 
 /**
- * Ends what `beginReread` began, where there is anything to end: once the topic was read to its end, own batches that it
- * decided nothing of are named again, and another key signs. Call before a checkpoint is signed. Rejects when the signal
- * aborts.
+ * Ends what `beginReread` began, where there is anything to end: once the topic was read to its end, own batches that
+ * it decided nothing of are named again, and another key signs. Call before a checkpoint is signed. Rejects when the
+ * signal aborts.
  *
  * Crash order: each step does nothing where it was done before; the mark goes last.
  */

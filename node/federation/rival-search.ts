@@ -15,8 +15,8 @@ export interface RivalSearchOptions {
 }
 
 /**
- * Asks peers to prove what they say of a batch. What a peer says of its heads is not signed; the envelope that it stands
- * on is, by the batch's own node.
+ * Asks peers to prove what they say of a batch. What a peer says of its heads is not signed; the envelope that it
+ * stands on is, by the batch's own node.
  */
 export class RivalSearch {
   readonly #options: RivalSearchOptions;

@@ -23,9 +23,9 @@ export interface RosterChangesOptions {
 }
 
 /**
- * Applies the newest roster while the node runs: who is not named is hung up and kept out once it is done, who is new is
- * dialled and caught up with, who moved is dialled elsewhere from the next dial on. A node that was removed hangs up once it
- * is released.
+ * Applies the newest roster while the node runs: who is not named is hung up and kept out once it is done, who is new
+ * is dialled and caught up with, who moved is dialled elsewhere from the next dial on. A node that was removed hangs up
+ * once it is released.
  *
  * Ownership: `#allowed` is what the transport was told last.
  */
@@ -48,7 +48,9 @@ export class RosterChanges implements AsyncDisposable {
     });
   }
 
-  /** Lets in whom the rosters and those that leave make it. Resolves once the transport knows. Call before it starts. */
+  /**
+   * Lets in whom the rosters and those that leave make it. Resolves once the transport knows. Call before it starts.
+   */
   async start(): Promise<void> {
     const { self, currentRosters, onRemoved } = this.#options;
     if (!hasMember(currentRosters.chain.current, self)) onRemoved();

@@ -39,8 +39,8 @@ const PAUSES_MS = [30_000, 120_000] as const;
 /**
  * Asks the members at their public addresses which rosters are in force. A node that was removed while it was off is
  * dialled by nobody and refused by all, so nothing becomes final at it; this is how it hears, and signs no more: by the
- * word of a majority of the newest roster that it knows. The ledger names a roster once, so a node that starts and meets
- * nobody asks too.
+ * word of a majority of the newest roster that it knows. The ledger names a roster once, so a node that starts and
+ * meets nobody asks too.
  */
 export class RosterInquiry implements AsyncDisposable {
   readonly #options: RosterInquiryOptions;
@@ -115,8 +115,8 @@ export class RosterInquiry implements AsyncDisposable {
 }
 
 /**
- * The rosters as far as a majority of the members of the newest known one shows the same. Of two members nobody can show a
- * majority: there none is removed without its own name.
+ * The rosters as far as a majority of the members of the newest known one shows the same. Of two members nobody can
+ * show a majority: there none is removed without its own name.
  */
 function newestShown(known: RosterChain, shown: readonly (readonly string[])[]): RosterChain {
   const needed = majorityOf(known.current);

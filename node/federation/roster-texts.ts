@@ -23,8 +23,8 @@ export interface RosterTextsOptions {
 }
 
 /**
- * Looks for the text of a roster that a majority has named and that is not here: at the members that are connected, then
- * at all members' public addresses. The hash says whether a text is the one; a wrong one is refused.
+ * Looks for the text of a roster that a majority has named and that is not here: at the members that are connected,
+ * then at all members' public addresses. The hash says whether a text is the one; a wrong one is refused.
  */
 export class RosterTexts implements Disposable {
   readonly #options: RosterTextsOptions;

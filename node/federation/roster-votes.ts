@@ -50,10 +50,11 @@ export interface RosterVotesOptions {
 const LOCK_KEY = 'votes';
 
 /**
- * Signs next rosters with this node's identity key, as its operator says. Of several the one signed last is the one that
- * this node names: so a tie can be left.
+ * Signs next rosters with this node's identity key, as its operator says. Of several the one signed last is the one
+ * that this node names: so a tie can be left.
  *
- * Crash order: the vote and the roster's text are on the disk before its name leaves; whoever needs the text gets it here.
+ * Crash order: the vote and the roster's text are on the disk before its name leaves; whoever needs the text gets it
+ * here.
  */
 export class RosterVotes {
   readonly #options: RosterVotesOptions;
@@ -63,7 +64,9 @@ export class RosterVotes {
     this.#options = options;
   }
 
-  /** Signs a roster, and has it named. Returns its hash. Throws `RosterVoteError` on one that could not come into force. */
+  /**
+   * Signs a roster, and has it named. Returns its hash. Throws `RosterVoteError` on one that could not come into force.
+   */
   sign(text: string): Promise<Sha256Hash> {
     const { store, identity, now, onVote } = this.#options;
     return this.#locks.exclusive(LOCK_KEY, async () => {

@@ -34,9 +34,9 @@ export interface StatementNamerOptions {
 }
 
 /**
- * Names on the ledger what this member wants in force: of the next rosters the one that its operator signed last, and the
- * revocations that it holds, as far as they say anything (TRUST §2). Names fall when a roster comes into force: what still matters is named again at once.
- * What decided nothing otherwise is named again after a while.
+ * Names on the ledger what this member wants in force: of the next rosters the one that its operator signed last, and
+ * the revocations that it holds, as far as they say anything (protocol §2). Names fall when a roster comes into force:
+ * what still matters is named again at once. What decided nothing otherwise is named again after a while.
  */
 export class StatementNamer implements AsyncDisposable {
   readonly #options: StatementNamerOptions;

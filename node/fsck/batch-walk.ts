@@ -24,8 +24,8 @@ interface CurrentBatch {
 }
 
 /**
- * A node's batches beside its groups: envelopes contiguous, signed and linked, groups by the key of theirs, each root and every tile recomputed from
- * the leaves. Memory: the tree of one batch.
+ * A node's batches beside its groups: envelopes contiguous, signed and linked, groups by the key of theirs, each root
+ * and every tile recomputed from the leaves. Memory: the tree of one batch.
  */
 export class BatchWalk {
   readonly #check: Check;

@@ -11,9 +11,8 @@ import { readRows } from './rows.ts';
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /**
- * Accounts under their own names, naming other nodes only at their home, and no version of a statement published that is not
- * in the chain; API keys as digests, each of an account that exists and in the list of its
- * keys.
+ * Accounts under their own names, naming other nodes only at their home, and no version of a statement published that
+ * is not in the chain; API keys as digests, each of an account that exists and in the list of its keys.
  */
 export const accountCheck: TableCheck = {
   tables: [

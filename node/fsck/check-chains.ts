@@ -121,8 +121,8 @@ export const CHAIN_TABLES = [
 
 /**
  * Every node's chain: groups without gap from record 1 on, signed; every record re-derived, its index row looked up;
- * batches over them. One walk in order of seq with all tables side by side, in the memory of one batch and of the ranges of
- * groups that are checked ahead of it.
+ * batches over them. One walk in order of seq with all tables side by side, in the memory of one batch and of the
+ * ranges of groups that are checked ahead of it.
  */
 export async function checkChains(check: Check, judging: Judging): Promise<void> {
   const index = new IndexWalk(check, recordIndex);

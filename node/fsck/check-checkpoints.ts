@@ -35,9 +35,9 @@ export async function checkpointSizes({ store }: Check): Promise<ReadonlySet<num
 }
 
 /**
- * Checkpoints: signed by a certified key of the member that they stand under, of this federation; their root is that of the
- * recomputed tree, and of a false one it is not. Those of replaced rosters: of a member of that roster, and they cover the
- * decision that replaced it.
+ * Checkpoints: signed by a certified key of the member that they stand under, of this federation; their root is that of
+ * the recomputed tree, and of a false one it is not. Those of replaced rosters: of a member of that roster, and they
+ * cover the decision that replaced it.
  */
 export async function checkCheckpoints(check: Check, state: DecisionState | undefined, walk: LogWalk): Promise<void> {
   const countedKey = ({ node, keyId }: Checkpoint) => checkpointTable.key(node, keyId);

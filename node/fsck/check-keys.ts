@@ -64,7 +64,9 @@ export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
   return { rosters, directory };
 }
 
-/** The newest rosters that the store knows; those that were given, where the log does not read, which is reported there. */
+/**
+ * The newest rosters that the store knows; those that were given, where the log does not read, which is reported there.
+ */
 async function readRosters(source: RowSource): Promise<RosterChain | null> {
   for await (const { key } of readRows(source, givenRostersTable)) {
     if (key !== GIVEN_KEY) source.report.problem(givenRostersTable.name, key, 'belongs to nothing');

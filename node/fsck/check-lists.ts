@@ -34,9 +34,9 @@ export const listCheck: TableCheck = {
 };
 
 /**
- * The files of every edition that a record attests: each is the one that was hashed, and those in force are read again and
- * hold what their manifest says. The rows that lead to the records follow from these, which the walk over the chains has
- * proven.
+ * The files of every edition that a record attests: each is the one that was hashed, and those in force are read again
+ * and hold what their manifest says. The rows that lead to the records follow from these, which the walk over the
+ * chains has proven.
  */
 export async function checkEditions(home: string, check: Check): Promise<void> {
   const inForce = new Map<ListId, Sha256Hash>();

@@ -36,9 +36,10 @@ const LOG_TABLES = [
 ];
 
 /**
- * The federation's log: decisions without gap, each one that the rules allow at its place and whose message comes to its
- * running hash from the one before, which is stored with it; every tile recomputed from them leaf by leaf, the state that they come to, and checkpoints of its
- * members against the recomputed roots. Memory grows with rosters, members and revocations, not with decisions.
+ * The federation's log: decisions without gap, each one that the rules allow at its place and whose message comes to
+ * its running hash from the one before, which is stored with it; every tile recomputed from them leaf by leaf, the
+ * state that they come to, and checkpoints of its members against the recomputed roots. Memory grows with rosters,
+ * members and revocations, not with decisions.
  */
 export const logCheck: TableCheck = {
   tables: LOG_TABLES,

@@ -108,7 +108,9 @@ export const equivocationCheck: TableCheck = {
   },
 };
 
-/** Rivals of decided batches: each names another envelope, after the decision, and an account of its node paid for it. */
+/**
+ * Rivals of decided batches: each names another envelope, after the decision, and an account of its node paid for it.
+ */
 export const rivalCheck: TableCheck = {
   tables: [rivalNameTable],
   async run(check) {

@@ -19,7 +19,9 @@ const SPENT: ReadonlySet<string> = new Set(
   [SPEND_ROW, ...Object.values(OTHERS_SPEND).map(({ row }) => row), QUERY_SPEND_ROW].map((row) => spendTable.key(row)),
 );
 
-/** Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one a decision. */
+/**
+ * Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one a decision.
+ */
 export const outboxCheck: TableCheck = {
   tables: [outboxTable, outboxClosedTable, spendTable],
   async run(check) {

@@ -27,8 +27,8 @@ import { readRows, reasonOf } from './rows.ts';
 
 /**
  * Payments: each row whole, with the rows that its state asks for and no others; what is held for it opens; records are
- * prepared for it exactly until they are made, and open to what they commit to. That settled ones stand in the ledger is
- * checked from both sides.
+ * prepared for it exactly until they are made, and open to what they commit to. That settled ones stand in the ledger
+ * is checked from both sides.
  */
 export const paymentCheck: TableCheck = {
   tables: [

@@ -50,7 +50,10 @@ function faultsOf(
   return faults;
 }
 
-/** Rows that are still to be purged of what they held: none that ended is there any more. Rows of payload keys end place by place. */
+/**
+ * Rows that are still to be purged of what they held: none that ended is there any more. Rows of payload keys end place
+ * by place.
+ */
 export const purgeCheck: TableCheck = {
   tables: [purgeDueTable],
   async run(check) {
@@ -68,8 +71,8 @@ export const purgeCheck: TableCheck = {
 };
 
 /**
- * The version of the store's format stands alone. That it is this release's was seen before any row was read. So does the
- * mark that the ledger is being read anew.
+ * The version of the store's format stands alone. That it is this release's was seen before any row was read. So does
+ * the mark that the ledger is being read anew.
  */
 export const formatCheck: TableCheck = {
   tables: [formatTable, rereadTable],

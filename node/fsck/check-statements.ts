@@ -18,8 +18,8 @@ import { readRows } from './rows.ts';
 type NamingMessages = ReadonlyMap<Sha256Hash, RosterMessage | RevocationMessage>;
 
 /**
- * Revocations and rosters on their way to the ledger, or there: each message names a statement that is held here. Memory
- * grows with members and keys.
+ * Revocations and rosters on their way to the ledger, or there: each message names a statement that is held here.
+ * Memory grows with members and keys.
  */
 export const statementCheck: TableCheck = {
   tables: [statementOutboxTable, statementOutboxClosedTable],

@@ -10,8 +10,8 @@ import { decodeRow, readRows } from './rows.ts';
 export type CountStanding = 'marked' | 'unmarked' | 'other';
 
 /**
- * The mark up to which rows count the own records. Those after it are put off, or were when the node ended: it counts them
- * at its next start.
+ * The mark up to which rows count the own records. Those after it are put off, or were when the node ended: it counts
+ * them at its next start.
  */
 export class CountEndWalk {
   readonly #check: Check;

@@ -31,7 +31,9 @@ export interface DerivedRecord {
   readonly key: string;
 }
 
-/** Where a chain was derived to, beside its records: the state after a batch, and the last record of each source then. */
+/**
+ * Where a chain was derived to, beside its records: the state after a batch, and the last record of each source then.
+ */
 export class DerivedWalk {
   readonly #check: Check;
   readonly #node: NodeId;

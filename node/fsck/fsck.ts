@@ -111,7 +111,9 @@ export interface FsckOptions extends ReportListener {
   readonly signal?: AbortSignal;
   /** Opens the key files. */
   readonly passphrase?: Passphrase | null;
-  /** Threads beside this one; 0: none. Default: as many as there are processors, up to three, where the store is large. */
+  /**
+   * Threads beside this one; 0: none. Default: as many as there are processors, up to three, where the store is large.
+   */
   readonly threads?: number | undefined;
   /** Keeps in the home, until it has come to its end, what was found whole. Default: nothing is kept. */
   readonly remembering?: Remembering;

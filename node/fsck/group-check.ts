@@ -95,8 +95,8 @@ export class GroupChecker {
   }
 
   /**
-   * A ciphertext for each record, and where its key is still there, one that opens to what the record committed to. A payload
-   * without key was erased; a group without any payload or key was taken back from peers, who never had them.
+   * A ciphertext for each record, and where its key is still there, one that opens to what the record committed to. A
+   * payload without key was erased; a group without any payload or key was taken back from peers, who never had them.
    */
   #checkPayloads(
     report: Report,

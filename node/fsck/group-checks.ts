@@ -15,7 +15,9 @@ export interface GroupChecksOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Threads that are of use: reading the rows and walking along the records keeps one thread as busy as these are here. */
+/**
+ * Threads that are of use: reading the rows and walking along the records keeps one thread as busy as these are here.
+ */
 export const MOST_THREADS = 3;
 /** Records that are checked in this thread before others are started: starting one takes longer than checking them. */
 const RECORDS_BEFORE_THREADS = 10_000;
@@ -25,7 +27,9 @@ const WAITING_RANGES = 1;
 const THREAD_HEAP_MIB = 96;
 const RANGE_MS = 600_000;
 
-/** Checks ranges of groups, in threads of their own where that is faster. A thread that ends has its range checked here. */
+/**
+ * Checks ranges of groups, in threads of their own where that is faster. A thread that ends has its range checked here.
+ */
 export class GroupChecks implements AsyncDisposable {
   /** Ranges that may be under work at a time. */
   readonly ahead: number;

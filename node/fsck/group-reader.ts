@@ -27,8 +27,8 @@ export interface ReadRange extends GroupRange {
 export type IsProven = (first: number, next: number) => boolean;
 
 /**
- * Reads a node's groups in order of seq, with the rows of their records as they lie in the store. Groups are signed, and none
- * is missing or overlaps the one before. Memory: one range.
+ * Reads a node's groups in order of seq, with the rows of their records as they lie in the store. Groups are signed,
+ * and none is missing or overlaps the one before. Memory: one range.
  */
 export class GroupReader {
   readonly #check: Check;

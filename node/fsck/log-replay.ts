@@ -45,8 +45,8 @@ export interface Replayed {
 
 /**
  * Reads the decisions of a log once more, in order: each must be one that the rules allow where it stands, and together
- * they come to the state. Who named what before it was decided only the topic tells, so of a majority only the member that
- * made it full is seen.
+ * they come to the state. Who named what before it was decided only the topic tells, so of a majority only the member
+ * that made it full is seen.
  */
 export class LogReplay {
   #state: DecisionState;
@@ -71,8 +71,8 @@ export class LogReplay {
   }
 
   /**
-   * Takes the next decision, with the topic's running hash before its message and the text of the roster that it puts in
-   * force.
+   * Takes the next decision, with the topic's running hash before its message and the text of the roster that it puts
+   * in force.
    */
   take(decision: Decision, before: Sha384Hash, rosterText: string | undefined): Replayed {
     const faults = [...this.#placeFaults(decision, before)];
@@ -108,7 +108,10 @@ export class LogReplay {
     return faults;
   }
 
-  /** Whoever wrote what stands between two decisions, the running hash after each follows from the one before its message. */
+  /**
+   * Whoever wrote what stands between two decisions, the running hash after each follows from the one before its
+   * message.
+   */
   *#placeFaults(decision: Decision, before: Sha384Hash): Generator<string> {
     const { network, topicId, consensusTimestamp, payer, message, runningHash } = decision;
     const { ledger } = this.#state;

@@ -12,8 +12,8 @@ import { countRows, readRows } from './rows.ts';
 const TILE_KEY_PARTS = 2;
 
 /**
- * The tree of the log, recomputed from the leaves of its entries and compared with the tiles that the store has. Memory:
- * the right edge of the tree, and a root for each size that is asked for.
+ * The tree of the log, recomputed from the leaves of its entries and compared with the tiles that the store has.
+ * Memory: the right edge of the tree, and a root for each size that is asked for.
  */
 export class LogWalk {
   readonly #check: Check;

@@ -50,9 +50,9 @@ export type NoResumption = 'absent' | 'changed' | 'damaged';
 
 /**
  * The ranges of records in which a check that goes on found nothing, kept in a file so that the next one need not judge
- * them again. What it says is trusted as much as the home: whoever can write it with its MAC has the payload key. It spares
- * the judging of texts and payloads alone: files, signatures, leaves, roots, links and indexes are checked every time, and
- * ranges with findings are never in it.
+ * them again. What it says is trusted as much as the home: whoever can write it with its MAC has the payload key. It
+ * spares the judging of texts and payloads alone: files, signatures, leaves, roots, links and indexes are checked every
+ * time, and ranges with findings are never in it.
  */
 export class ProvenRanges {
   readonly #options: ProvenRangesOptions;

@@ -69,7 +69,9 @@ export async function countRows(
   return rows;
 }
 
-/** The distinct parts that follow a prefix (a table's name and further parts), found by leaping from one to the next. */
+/**
+ * The distinct parts that follow a prefix (a table's name and further parts), found by leaping from one to the next.
+ */
 export async function* distinctParts(store: Store, prefix: string): AsyncGenerator<string> {
   const under = prefix === '' ? '' : `${prefix}/`;
   const end = prefix === '' ? {} : { lt: prefix + AFTER_SLASH };

@@ -23,7 +23,9 @@ export interface RunItem<Item> {
   readonly item: Item;
 }
 
-/** Reads rows that each hold several neighbouring records under the seq of the first, run by run: bodies and payloads. */
+/**
+ * Reads rows that each hold several neighbouring records under the seq of the first, run by run: bodies and payloads.
+ */
 export class RunReader {
   readonly #cursor: RowCursor<Uint8Array>;
   readonly #keyOf: (seq: number) => string;

@@ -22,8 +22,8 @@ const MAX_REMEMBERED_ROWS = 200_000;
 
 /**
  * The counts of records by account and day, recounted along the own chain up to their mark; to its end where they have
- * none. Records stand in order of time, so memory holds one day of them. Without mark and rows nothing is proven: the node
- * counts all of its records when it starts.
+ * none. Records stand in order of time, so memory holds one day of them. Without mark and rows nothing is proven: the
+ * node counts all of its records when it starts.
  */
 export class UsageWalk {
   readonly #check: Check;

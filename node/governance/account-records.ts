@@ -9,7 +9,7 @@ import type { AccountVersions, DecidedVersion } from '../verification/account-ve
 import { DecidingVersions, youngestFirst } from '../verification/deciding-versions.ts';
 import { ComplianceError } from './compliance-error.ts';
 
-/** Which nodes speak for accounts (TRUST §5), as this node's store and log have it. */
+/** Which nodes speak for accounts (protocol §5), as this node's store and log have it. */
 export class AccountSpeakers {
   readonly #store: Reads;
   readonly #versions: Pick<AccountVersions, 'newestBefore' | 'placeOf'>;

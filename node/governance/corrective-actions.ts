@@ -21,7 +21,9 @@ export interface Step {
   readonly to: ActionStatus;
 }
 
-/** Corrective actions: each a chain of signed steps on the node where it began, the last of which says where it stands. */
+/**
+ * Corrective actions: each a chain of signed steps on the node where it began, the last of which says where it stands.
+ */
 export class CorrectiveActions {
   readonly #store: Store;
   readonly #keyedLock: KeyedLock;

@@ -44,7 +44,9 @@ export async function addressed(
   return linkedToIncident(services, caller, request, found);
 }
 
-/** What `data` says is the caller's own material: a notification that names no incident there is recorded all the same. */
+/**
+ * What `data` says is the caller's own material: a notification that names no incident there is recorded all the same.
+ */
 async function linkedToIncident(
   { records }: DecisionSubjectServices,
   caller: Caller,

@@ -25,7 +25,9 @@ interface PayloadTracesOptions {
   readonly purges: Pick<DuePurges, 'due' | 'noteEnded'>;
 }
 
-/** All by which a payload could be read, found or guessed: its key, the row of its person, the hash that refuses a twin. */
+/**
+ * All by which a payload could be read, found or guessed: its key, the row of its person, the hash that refuses a twin.
+ */
 export class PayloadTraces {
   readonly #options: PayloadTracesOptions;
 
@@ -175,7 +177,9 @@ export class Erasures {
     return this.#options.traces.removals(records);
   }
 
-  /** Resolves once no file of the store holds a key that was erased before. Where that cannot be done now it is later. */
+  /**
+   * Resolves once no file of the store holds a key that was erased before. Where that cannot be done now it is later.
+   */
   async purge(): Promise<void> {
     const { purges, log } = this.#options;
     purges.noteEnded();

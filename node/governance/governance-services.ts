@@ -40,7 +40,9 @@ export interface GovernanceServices {
   readonly erasures: Erasures;
   /** Counts that the own records move. */
   readonly counters: RecordCounters;
-  /** What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too. */
+  /**
+   * What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too.
+   */
   readonly again: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
 }
 

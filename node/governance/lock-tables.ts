@@ -27,7 +27,9 @@ export const holdTable = new Table(
 
 /** (account, source key, seq) → retention lock. */
 export const lockTable = new Table('lock', textCodec);
-/** (account, source key, scope, end over what was there before in epoch milliseconds, seq) → lock. The last ends last. */
+/**
+ * (account, source key, scope, end over what was there before in epoch milliseconds, seq) → lock. The last ends last.
+ */
 export const lockEndTable = new Table('lock-end', textCodec);
 /** (account, source key, scope, days, seq) → lock. The last has the longest period. */
 export const lockDaysTable = new Table('lock-days', textCodec);

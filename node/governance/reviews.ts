@@ -19,7 +19,10 @@ export interface ReviewCounts {
   readonly distinctReviewers: number;
 }
 
-/** Human reviews of records by nodes that speak for the account: how often, and by how many persons, one was looked at again. */
+/**
+ * Human reviews of records by nodes that speak for the account: how often, and by how many persons, one was looked at
+ * again.
+ */
 export class Reviews {
   readonly #store: Store;
   readonly #keyedLock: KeyedLock;
@@ -33,7 +36,9 @@ export class Reviews {
     this.#speakers = speakers;
   }
 
-  /** Runs the work that records a review by this pseudonym, alone for its original, with the counts as they then are. */
+  /**
+   * Runs the work that records a review by this pseudonym, alone for its original, with the counts as they then are.
+   */
   reviewing<Result>(
     original: AttestationRecord,
     reviewer: string,

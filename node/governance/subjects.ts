@@ -42,7 +42,10 @@ export class Pseudonyms {
   }
 }
 
-/** (account, pseudonym of the person, record id) → record id. Written and deleted with the payload that names the person. */
+/**
+ * (account, pseudonym of the person, record id) → record id. Written and deleted with the payload that names the
+ * person.
+ */
 export const subjectTable = new Table('subject', textCodec);
 
 /** Which records a person is the subject of. Only under a pseudonym: the name itself is in the payloads alone. */

@@ -8,22 +8,23 @@ export interface ListeningPlace extends Pick<ListenOptions, 'host' | 'backlog'> 
 }
 
 /**
- * Sockets that listen on one port. Of each one connection is accepted in a turn of the event loop (libuv), so that with one
- * alone a hundred new callers wait for a hundred turns; the system spreads connections over them.
+ * Sockets that listen on one port. Of each one connection is accepted in a turn of the event loop (libuv), so that with
+ * one alone a hundred new callers wait for a hundred turns; the system spreads connections over them.
  */
 const QUEUES = 32;
 
 /**
- * Listens on a port with several sockets where the system can (Linux), with one elsewhere and on a port that the system is
- * to choose. Returns the servers beside the one it is told of, which hand their connections to it and are to be closed with
- * it. Rejects where the port is taken, by another node as well.
+ * Listens on a port with several sockets where the system can (Linux), with one elsewhere and on a port that the system
+ * is to choose. Returns the servers beside the one it is told of, which hand their connections to it and are to be
+ * closed with it. Rejects where the port is taken, by another node as well.
  */
 export async function listenOnQueues(server: Server, where: ListeningPlace): Promise<NetServer[]> {
   if (where.port === 0 || process.platform !== 'linux') {
     await startListening(server, where);
     return [];
   }
-  // Sockets that share a port would share it with those of another node, too: this one shares with nobody, and fails there.
+  // Sockets that share a port would share it with those of another node, too: this one shares with nobody, and fails
+  // there.
   const alone = createServer();
   await startListening(alone, where);
   await stopListening(alone);

@@ -48,8 +48,8 @@ function sendPlain(context: Context, { status = 200, headers = {}, body }: Answe
 }
 
 /**
- * Sends an answer that anyone may read: with a strong `ETag` where caches may keep it, 304 to who holds it, and compressed
- * for who takes that. A HEAD is answered with the headers of a GET.
+ * Sends an answer that anyone may read: with a strong `ETag` where caches may keep it, 304 to who holds it, and
+ * compressed for who takes that. A HEAD is answered with the headers of a GET.
  */
 async function sendPublic(context: Context, answer: Answer, compressor: Compressor): Promise<void> {
   const { status = 200, headers = {}, body } = answer;
@@ -110,9 +110,10 @@ interface UncountedAnswersOptions {
 const KNOWN_HOLDERS: ReadonlySet<HolderKind> = new Set(['account', 'wallet']);
 
 /**
- * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not exist,
- * the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once would keep
- * the event loop from everybody else: past so many a second of an address, an account or a wallet each waits for its turn.
+ * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not
+ * exist, the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once
+ * would keep the event loop from everybody else: past so many a second of an address, an account or a wallet each waits
+ * for its turn.
  */
 export class UncountedAnswers {
   readonly #options: UncountedAnswersOptions;
@@ -121,7 +122,10 @@ export class UncountedAnswers {
     this.#options = options;
   }
 
-  /** To be awaited before an answer is sent: resolves when it may be, at once for what a limit has counted. `refused`: whom. */
+  /**
+   * To be awaited before an answer is sent: resolves when it may be, at once for what a limit has counted. `refused`:
+   * whom.
+   */
   async pace(context: Context, refused: Holder = askerOf(context.req)): Promise<void> {
     if (askedWork(context.req).isCounted) return;
     const { trustedProxies, onPaced } = this.#options;
@@ -151,14 +155,18 @@ async function pause(milliseconds: number, { res }: Context): Promise<void> {
 
 /** What a page of another origin may read of an answer beside its body. */
 const EXPOSED = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'].join(', ');
-/** What it may read of the answer to a paid call, and what it may send with one. Stock clients send the last of these. */
+/**
+ * What it may read of the answer to a paid call, and what it may send with one. Stock clients send the last of these.
+ */
 const PAID_EXPOSED = `${PAYMENT_REQUIRED_HEADER}, ${PAYMENT_RESPONSE_HEADER}, Payment-Replayed, ${EXPOSED}`;
 const PAID_ALLOWED = `Content-Type, X-Request-Id, ${PAYMENT_SIGNATURE_HEADER}, Access-Control-Expose-Headers`;
 const ALLOWED = 'Content-Type, X-Request-Id';
 /** How long a browser may remember what it was told of a route. In seconds. */
 const PREFLIGHT_AGE = 86_400;
 
-/** Whether pages of any origin may call a route (Fetch §3.2): what needs no key and changes nothing, and what is paid. */
+/**
+ * Whether pages of any origin may call a route (Fetch §3.2): what needs no key and changes nothing, and what is paid.
+ */
 function isOpenToPages(route: Route | OperatorRoute): boolean {
   if (route.access === 'paid') return true;
   return 'documentation' in route && route.access === 'free' && (route.crossOrigin ?? route.method === 'GET');
@@ -217,7 +225,9 @@ const PARAMETER = /[:*]/;
 const SECRET_PARAMETER = /:token\b/;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Answers of routes without parameters, by method and path: most calls name one, and find it without trying the others. */
+/**
+ * Answers of routes without parameters, by method and path: most calls name one, and find it without trying the others.
+ */
 type ExactRoutes = Map<string, (context: Context) => Promise<void>>;
 
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */

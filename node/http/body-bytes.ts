@@ -129,8 +129,9 @@ export function readChunks(
 }
 
 /**
- * Lets what is left of a refused body flow into nothing; may be called again. Once it has ended, the connection can carry the next request; a connection
- * closed at once instead would be reset under the peer, who would then never read why.
+ * Lets what is left of a refused body flow into nothing; may be called again. Once it has ended, the connection can
+ * carry the next request; a connection closed at once instead would be reset under the peer, who would then never read
+ * why.
  */
 export function discard(request: IncomingMessage): void {
   if (request.destroyed || request.complete) {

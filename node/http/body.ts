@@ -11,8 +11,8 @@ import { Problem } from './problem.ts';
 const RETRY_AFTER_SECONDS = 2;
 
 /**
- * A bound on the bodies of one kind that have arrived and are worked on: in memory, each takes several times its bytes. One
- * holder has its share of them at most, and never less than one body.
+ * A bound on the bodies of one kind that have arrived and are worked on: in memory, each takes several times its bytes.
+ * One holder has its share of them at most, and never less than one body.
  */
 export class BodiesUnderWork {
   readonly #limit: number;
@@ -99,10 +99,11 @@ const BYTE_ORDER_MARK = 0xfeff;
 /**
  * The JSON object in the body of a request. Call it once for a request, before anything else reads the body.
  *
- * Throws `Problem`: `unsupported-media-type` (not `application/json` in UTF-8, or content-encoded), `payload-too-large`,
- * `request-timeout`, `request-aborted` (the peer went away), `dependency-unavailable` (too many large bodies at once),
- * `invalid-json` (not UTF-8, a byte order mark, not strict JSON, not an object). A body refused early is read to its
- * end and dropped, so that the connection stays in step; a peer that goes on sending for too long is cut off.
+ * Throws `Problem`: `unsupported-media-type` (not `application/json` in UTF-8, or content-encoded),
+ * `payload-too-large`, `request-timeout`, `request-aborted` (the peer went away), `dependency-unavailable` (too many
+ * large bodies at once), `invalid-json` (not UTF-8, a byte order mark, not strict JSON, not an object). A body refused
+ * early is read to its end and dropped, so that the connection stays in step; a peer that goes on sending for too long
+ * is cut off.
  */
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<JsonBody> {
   const text = await readJsonText(request, limits);

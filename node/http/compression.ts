@@ -28,8 +28,8 @@ export interface CompressorOptions {
 }
 
 /**
- * Compresses answers in threads, few at a time and never in a queue: who comes when all are busy gets its answer as it is.
- * What has a hash is compressed once for all who ask, and kept as long as there is room.
+ * Compresses answers in threads, few at a time and never in a queue: who comes when all are busy gets its answer as it
+ * is. What has a hash is compressed once for all who ask, and kept as long as there is room.
  */
 export class Compressor {
   readonly #places: Semaphore;
@@ -48,7 +48,10 @@ export class Compressor {
     return this.#running;
   }
 
-  /** The body in an encoding; null where it is to be sent as it is. `hash`: its `bodyHash`, null where nobody asks twice. */
+  /**
+   * The body in an encoding; null where it is to be sent as it is. `hash`: its `bodyHash`, null where nobody asks
+   * twice.
+   */
   async compress(body: Uint8Array, encoding: Encoding, hash: string | null): Promise<Uint8Array | null> {
     if (body.byteLength <= MIN_COMPRESSED_BYTES || body.byteLength > MAX_COMPRESSED_BYTES) return null;
     if (hash === null) return this.#run(body, encoding);

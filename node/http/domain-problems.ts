@@ -54,7 +54,10 @@ function signUpProblem({ code, message, cause }: SignUpError): Problem {
   return problems[code]();
 }
 
-/** When a caller may come again: to a line that is full, to an engine that failed, to a model that is not there. In seconds. */
+/**
+ * When a caller may come again: to a line that is full, to an engine that failed, to a model that is not there. In
+ * seconds.
+ */
 const BUSY_SECONDS = 2;
 const FAILED_SECONDS = 5;
 const UNAVAILABLE_SECONDS = 15;

@@ -47,8 +47,8 @@ export function entityTag(hash: string, encoding: string | null): string {
 }
 
 /**
- * The `ETag` under which a caller with this `If-None-Match` holds a body, in whichever of these encodings; null where it does
- * not. `*` is whatever there is.
+ * The `ETag` under which a caller with this `If-None-Match` holds a body, in whichever of these encodings; null where
+ * it does not. `*` is whatever there is.
  */
 export function heldTag(ifNoneMatch: string, hash: string, encodings: readonly string[]): string | null {
   if (ifNoneMatch.trim() === '*') return entityTag(hash, null);

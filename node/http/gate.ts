@@ -74,10 +74,11 @@ export interface ApiGateOptions {
 }
 
 /**
- * The gate of the public API, in the order of DOMAIN §3.1: key (401), limits (429), scope (403), then the route.
+ * The gate of the public API, in the order of api-rules §7.1: key (401), limits (429), scope (403), then the route.
  *
  * A key that comes from an address it is not taken from is bounded as a stranger is, so that whoever got hold of it can
- * neither use up its account's requests nor fill its log; that it was tried stands in the log. So is a key that is none.
+ * neither use up its account's requests nor fill its log; that it was tried stands in the log. So is a key that is
+ * none.
  */
 export class ApiGate implements Gate {
   readonly #options: ApiGateOptions;
@@ -86,7 +87,10 @@ export class ApiGate implements Gate {
     this.#options = options;
   }
 
-  /** A valid key takes its caller off the limit of its address, and onto its account's. Throws what `answer` throws, and `LimitError`. */
+  /**
+   * A valid key takes its caller off the limit of its address, and onto its account's. Throws what `answer` throws, and
+   * `LimitError`.
+   */
   async free(context: Context, route: OperatorRoute, answer: () => Promise<Answer>): Promise<Answer> {
     if (route.limited !== false) {
       const { addresses, freeLimits } = this.#options;

@@ -49,8 +49,8 @@ const LISTED_DEPTH = 1;
 const PLACEHOLDER = Buffer.from('0');
 
 /**
- * Splits the text of a JSON object or list without parsing it, a piece at a time. Nothing is judged: brackets are only counted,
- * so the text is JSON exactly where the skeleton and every item are.
+ * Splits the text of a JSON object or list without parsing it, a piece at a time. Nothing is judged: brackets are only
+ * counted, so the text is JSON exactly where the skeleton and every item are.
  */
 export class ItemSplitter {
   readonly #bytes: Buffer;

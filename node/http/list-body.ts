@@ -16,7 +16,10 @@ import {
 } from './long-body.ts';
 import { fieldError, Problem } from './problem.ts';
 
-/** A body that is a list: a JSON array, or one JSON text a line. Holds a place among the long bodies until it is disposed. */
+/**
+ * A body that is a list: a JSON array, or one JSON text a line. Holds a place among the long bodies until it is
+ * disposed.
+ */
 export interface ListBody extends Disposable {
   /** SHA-256 of the bytes as they came, in hex. */
   digest(): Promise<string>;

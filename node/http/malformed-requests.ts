@@ -16,8 +16,8 @@ const MAX_PIPELINED = 32;
 /**
  * Answers what is not well-formed HTTP in the one shape of all errors, and closes the connection: what follows a broken
  * request cannot be told from its body. Whole requests that came before it on the connection are answered first.
- * Everything else goes to `handler`, for each connection so many at a time: what one packet may hold would keep the event loop
- * from everybody else.
+ * Everything else goes to `handler`, for each connection so many at a time: what one packet may hold would keep the
+ * event loop from everybody else.
  */
 export function answerRequests(server: Server, handler: RequestListener, baseUrl: () => string): void {
   /** By connection: the response to the last request that came on it. */
@@ -68,7 +68,9 @@ function namesOneHost({ httpVersionMinor, rawHeaders }: IncomingMessage): boolea
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
-/** `last` refuses what came after the latest request, or that request's body. Answers go out in the order of requests. */
+/**
+ * `last` refuses what came after the latest request, or that request's body. Answers go out in the order of requests.
+ */
 function answerLast(socket: Duplex, latest: ServerResponse | undefined, last: Written): void {
   const end = (): void => void (socket.writable ? socket.end(textOf(last)) : socket.destroy());
   if (latest === undefined || (latest.req.complete && latest.writableFinished)) end();

@@ -132,14 +132,17 @@ const MAX_KEY_CHARACTERS = 256;
 const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
 const BUSY_STATUS = 429;
-/** What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing meanwhile. */
+/**
+ * What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing
+ * meanwhile.
+ */
 const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
 
 /**
- * What stands before a paid route, cheap refusals first: path (404, 400) → not for sale (503) → no payment (402) → payment
- * that cannot be read (400) → made out for another resource or to other terms, or not signed by its payer (402) → the stored
- * answer, where it was shown before → body (400) → not covered by what the wallet has (402) → work → settlement → records →
- * answer.
+ * What stands before a paid route, cheap refusals first: path (404, 400) → not for sale (503) → no payment (402) →
+ * payment that cannot be read (400) → made out for another resource or to other terms, or not signed by its payer (402)
+ * → the stored answer, where it was shown before → body (400) → not covered by what the wallet has (402) → work →
+ * settlement → records → answer.
  */
 export class PaidGate {
   readonly #options: PaidGateOptions;
@@ -241,8 +244,8 @@ export class PaidGate {
   }
 
   /**
-   * Why nothing can be sold now, what is thrown then; null where it can. Throws where the address has asked for prices, or
-   * shown payments that do not hold, too often.
+   * Why nothing can be sold now, what is thrown then; null where it can. Throws where the address has asked for prices,
+   * or shown payments that do not hold, too often.
    */
   #whyClosed({ call: { context }, address, caller, route, shown }: Visit): unknown {
     const { payments, paymentLimits } = this.#options;
@@ -292,7 +295,10 @@ export class PaidGate {
     return typeof found === 'string' || found.addresses?.admits(address) === false ? null : found.caller;
   }
 
-  /** Whoever shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in the end. */
+  /**
+   * Whoever shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in the
+   * end.
+   */
   #noteRefusal({ call: { context }, route, shown, address, caller }: Visit, { status, code }: Problem): void {
     const { paymentLimits } = this.#options;
     const asker = askerOf(context.req);
@@ -327,7 +333,10 @@ function wholeBody(text: string, parse: () => JsonObject, claimed: Disposable = 
   };
 }
 
-/** Requests of a wallet's minute that a call takes which is not paid for: by the length of its body, as far as it is told. */
+/**
+ * Requests of a wallet's minute that a call takes which is not paid for: by the length of its body, as far as it is
+ * told.
+ */
 function requestsFor({ request: { length } }: Context, route: PaidRoute): number {
   return length === undefined
     ? requestsOf(weightOf(route))
@@ -342,8 +351,8 @@ function mismatch(url: string): Problem {
 }
 
 /**
- * Who can show the same again is the payer, or whoever he gave it to. Once settled, authorization and signature are on the
- * chain for all to read; a payment identifier is not, and keeps an answer from those who can guess the request.
+ * Who can show the same again is the payer, or whoever he gave it to. Once settled, authorization and signature are on
+ * the chain for all to read; a payment identifier is not, and keeps an answer from those who can guess the request.
  */
 function proofOf({ authorization, signature, identifier }: Payment): Sha256Hash {
   const secret = identifier === null ? {} : { identifier };

@@ -12,7 +12,9 @@ type JsonAnswer = Answer & { readonly body: JsonObject };
 /** Marks an answer that was given before, without a second charge. */
 const REPLAYED_HEADER = 'Payment-Replayed';
 
-/** A 402 answer: the PaymentRequired object of x402 in its header, and the same with what all refusals say in its body. */
+/**
+ * A 402 answer: the PaymentRequired object of x402 in its header, and the same with what all refusals say in its body.
+ */
 export function demandAnswer(
   demand: Omit<Demand, 'error'>,
   { code, detail, status, extra }: Problem,

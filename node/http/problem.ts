@@ -9,7 +9,9 @@ export const BOUND_REASONS = ['memory', 'places', 'share'] as const;
 
 export type BoundReason = (typeof BOUND_REASONS)[number];
 
-/** One field that was refused. `field` is a dotted path, `pointer` the same as a JSON Pointer fragment (RFC 6901 §6). */
+/**
+ * One field that was refused. `field` is a dotted path, `pointer` the same as a JSON Pointer fragment (RFC 6901 §6).
+ */
 export interface FieldError {
   readonly field: string;
   readonly pointer: string;

@@ -34,8 +34,8 @@ const INTEGER = /^(0|-?[1-9][0-9]{0,15})$/;
 
 /**
  * A check of the query parameters against a schema whose members are texts and integers, which are written in decimal
- * digits. Throws `Problem` `invalid-field` or `missing-field`; a parameter of another name, or one given twice, is refused
- * too.
+ * digits. Throws `Problem` `invalid-field` or `missing-field`; a parameter of another name, or one given twice, is
+ * refused too.
  */
 export function queryReader<Shape extends TObject>(shape: Shape): (query: URLSearchParams) => Static<Shape> {
   const validate = validator(shape);

@@ -16,20 +16,25 @@ export interface RequestSchedulerOptions {
 
 /** How long requests are begun in one turn of the event loop before what was begun may go on. In milliseconds. */
 const BEGIN_MS = 4;
-/** The same where all were sent by one caller, whose records share a group if they are begun together. In milliseconds. */
+/**
+ * The same where all were sent by one caller, whose records share a group if they are begun together. In milliseconds.
+ */
 const ALONE_MS = 20;
 /** Requests that are begun in one turn at most. */
 const MOST_BEGUN = 256;
-/** Requests of a class that are begun in a round, where others wait too: what asks after the health costs next to nothing. */
+/**
+ * Requests of a class that are begun in a round, where others wait too: what asks after the health costs next to
+ * nothing.
+ */
 const WEIGHTS = { health: 2, account: 4, stranger: 1 } as const;
 const HEALTH = /^(?:\/verify)?\/v1\/health(?:\?|$)/;
 
 type RequestClass = keyof typeof WEIGHTS;
 
 /**
- * Begins requests as they come, while the event loop keeps up. Where it does not, those that came are begun in a fair order
- * (`FairQueue`), a few milliseconds' worth in a turn: however many requests some caller has open, another's next one is
- * begun within a turn or two. It is bounded by the bound on connections.
+ * Begins requests as they come, while the event loop keeps up. Where it does not, those that came are begun in a fair
+ * order (`FairQueue`), a few milliseconds' worth in a turn: however many requests some caller has open, another's next
+ * one is begun within a turn or two. It is bounded by the bound on connections.
  */
 export class RequestScheduler {
   readonly #options: RequestSchedulerOptions;

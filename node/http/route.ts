@@ -63,15 +63,17 @@ export interface PaidRoute extends RoutePath {
    */
   requireReady?(): void;
   /**
-   * Checks a request that shows a payment, and hands over the work. `body`: that of a POST, else empty. Throws `Problem`
-   * 400 and the like: nothing is charged, and the payment stays as good as it was. Nothing may be done or recorded here.
+   * Checks a request that shows a payment, and hands over the work. `body`: that of a POST, else empty. Throws
+   * `Problem` 400 and the like: nothing is charged, and the payment stays as good as it was. Nothing may be done or
+   * recorded here.
    */
   prepare(call: Call, body: JsonObject): Promise<PaidWork> | PaidWork;
 }
 
 /**
- * Does what is paid for, after the payment was verified and before it is settled. What it throws is not charged. It runs
- * once for a payment, unless it failed, its caller went away, or the node stopped before its result was on the disk.
+ * Does what is paid for, after the payment was verified and before it is settled. What it throws is not charged. It
+ * runs once for a payment, unless it failed, its caller went away, or the node stopped before its result was on the
+ * disk.
  */
 export type PaidWork = (paid: PaidCall) => Promise<PaidAnswer>;
 
@@ -83,7 +85,10 @@ export interface PaidCall {
   readonly caller: Caller | null;
   /** The only way to make records in a paid call: they are prepared, and made once the call is settled. */
   readonly recording: PaidRecording;
-  /** Aborted once the work is worth nothing any more: it took too long, or nobody waits for it. Work may throw its reason. */
+  /**
+   * Aborted once the work is worth nothing any more: it took too long, or nobody waits for it. Work may throw its
+   * reason.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -92,7 +97,9 @@ export interface Call {
   /** Path parameters, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** To be called once the records of the call are made: its place, and what it held of the daily cap, are let go of. */
+  /**
+   * To be called once the records of the call are made: its place, and what it held of the daily cap, are let go of.
+   */
   readonly counted: () => void;
   /**
    * Holds room of the daily cap for so many records, in the place of the route's `records`. Throws `LimitError`

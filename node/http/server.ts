@@ -11,7 +11,9 @@ import { listenOnQueues, startListening, stopListening } from './accept-queues.t
 import { answerRequests } from './malformed-requests.ts';
 
 export interface ConnectionBounds {
-  /** Connections in all; what comes beyond is closed at once. The process needs as many file descriptors and 2,000 more. */
+  /**
+   * Connections in all; what comes beyond is closed at once. The process needs as many file descriptors and 2,000 more.
+   */
   readonly all: number;
   /** Of them, connections of one address (IPv6: of one /64). */
   readonly ofAddress: number;
@@ -96,8 +98,8 @@ export type ConnectionWatch = Pick<ConnectionBounds, 'onRefused' | 'onStranger'>
 
 /**
  * Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. `baseUrl` is the server's public
- * address, without a slash at its end. Beyond this machine, HTTP in the clear is spoken with the operator's proxies alone:
- * `onStranger` is told of anyone else, whose connection is closed.
+ * address, without a slash at its end. Beyond this machine, HTTP in the clear is spoken with the operator's proxies
+ * alone: `onStranger` is told of anyone else, whose connection is closed.
  */
 export async function listen(
   handler: RequestListener,

@@ -41,8 +41,8 @@ function membersNamedBy(shape: TSchema): ReadonlySet<string> {
 }
 
 /**
- * Looking for faults visits every value however many there are, so of a body with very many only some are looked at: its
- * documented members of a sensible size, and a few others. A fault elsewhere is not located.
+ * Looking for faults visits every value however many there are, so of a body with very many only some are looked at:
+ * its documented members of a sensible size, and a few others. A fault elsewhere is not located.
  */
 function fieldErrorsOf(shape: Explainer, known: ReadonlySet<string>, value: JsonObject): FieldError[] {
   if (!hasMoreThan(LOCATED_VALUES, value)) return shape.Errors(value).flatMap(fieldErrors);

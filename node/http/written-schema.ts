@@ -42,7 +42,9 @@ export function mapSchema(schema: JsonObject, map: (part: JsonObject) => JsonObj
   return map(Object.fromEntries(members));
 }
 
-/** With the keywords that are checked apart, a type for what is one of some texts, and maps written as most read them. */
+/**
+ * With the keywords that are checked apart, a type for what is one of some texts, and maps written as most read them.
+ */
 function completed({ [DOCUMENTED]: apart, ...schema }: JsonObject): JsonObject {
   const { type, enum: values, patternProperties, ...rest } = schema;
   const isOfTexts = type === undefined && values !== undefined && isJsonArray(values) && values.every(isText);

@@ -10,7 +10,10 @@ import type { PreparingThreads } from './preparing-threads.ts';
 
 /** A thread costs this one more than it takes off where a group has fewer records: see the bench of intake. */
 export const MIN_THREAD_RECORDS = 32;
-/** What a thread is given at once. Of a group with more, memory would hold two copies: it is prepared in place. In bytes. */
+/**
+ * What a thread is given at once. Of a group with more, memory would hold two copies: it is prepared in place. In
+ * bytes.
+ */
 export const MAX_THREAD_BYTES = 16 << 20;
 
 /** What is recorded together, and who waits for it. */
@@ -27,7 +30,10 @@ export interface Naming {
   readonly now: () => number;
 }
 
-/** Gives the groups of the queue, prepared, in the order in which they are cut. Asked by one loop, until it is undefined. */
+/**
+ * Gives the groups of the queue, prepared, in the order in which they are cut. Asked by one loop, until it is
+ * undefined.
+ */
 export interface GroupPreparation {
   next(): Promise<PreparedGroup | undefined>;
 }
@@ -144,7 +150,9 @@ export async function prepareInThreads(
   return (await Promise.all(firsts.map(sealFrom))).flat();
 }
 
-/** Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it. */
+/**
+ * Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it.
+ */
 async function prepareTaken(taken: readonly Submission[]): Promise<PreparedGroup> {
   const submissions: Submission[] = [];
   const drafts: PreparedDraft[] = [];

@@ -149,8 +149,8 @@ export class Intake implements AsyncDisposable {
   }
 
   /**
-   * Records what was prepared, however long ago: place and time are given now. All in one group, or none. Whoever prepared
-   * sees to it that nothing is recorded twice. Throws `IntakeError`.
+   * Records what was prepared, however long ago: place and time are given now. All in one group, or none. Whoever
+   * prepared sees to it that nothing is recorded twice. Throws `IntakeError`.
    */
   recordAll(prepared: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
     return this.#submitPrepared(prepared);

@@ -12,8 +12,8 @@ type OnceDraft = Pick<Draft, 'account' | 'duplicateKey'>;
 export const duplicateTable = new Table('duplicate', textCodec);
 
 /**
- * Lets a request that must count once through once. A twin that arrives while the first is under way waits for its fate.
- * The rows land in the record's own atomic write, so they hold exactly when the record does.
+ * Lets a request that must count once through once. A twin that arrives while the first is under way waits for its
+ * fate. The rows land in the record's own atomic write, so they hold exactly when the record does.
  */
 export class OnceGuard {
   readonly #store: Store;

@@ -6,7 +6,9 @@ import { joinFrames, splitFrames } from '../store/frames.ts';
 import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { type DraftTexts, sealDraft, type SealedDraft } from './draft.ts';
 
-/** What follows in a packed draft, in the first byte of its second frame; the salt stands behind it where it is given. */
+/**
+ * What follows in a packed draft, in the first byte of its second frame; the salt stands behind it where it is given.
+ */
 const HAS_DECISION = 1;
 const INPUT_IS_DATA = 2;
 const HAS_OUTPUT = 4;
@@ -18,8 +20,8 @@ const LENGTH_BYTES = 4;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Texts of drafts as the frames of one buffer of its own, which another thread can be given. Throws where a draft cannot be
- * prepared: what would not arrive as it is must not be committed to.
+ * Texts of drafts as the frames of one buffer of its own, which another thread can be given. Throws where a draft
+ * cannot be prepared: what would not arrive as it is must not be committed to.
  */
 export class DraftPacker {
   #frames: (Uint8Array | string)[] = [];

@@ -48,7 +48,9 @@ export class PreparingThreads implements AsyncDisposable {
     });
   }
 
-  /** Throws what preparing in place would throw of a draft, then nothing is done; `IntakeError` where the thread failed. */
+  /**
+   * Throws what preparing in place would throw of a draft, then nothing is done; `IntakeError` where the thread failed.
+   */
   async seal(drafts: readonly DraftTexts[]): Promise<readonly SealedDraft[]> {
     const packer = new DraftPacker();
     packer.add(drafts);

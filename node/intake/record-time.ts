@@ -12,9 +12,9 @@ export interface RecordTimeOptions {
 }
 
 /**
- * When records from `first` on are submitted, in epoch milliseconds, given the time of the records before: such that the
- * batch that will hold them has every record within its times, and begins where the one before allows it (TRUST §6).
- * Throws `IntakeError` `clock-off` where the clock gives no such time now, or is not to be believed.
+ * When records from `first` on are submitted, in epoch milliseconds, given the time of the records before: such that
+ * the batch that will hold them has every record within its times, and begins where the one before allows it (protocol
+ * §6). Throws `IntakeError` `clock-off` where the clock gives no such time now, or is not to be believed.
  */
 export function recordTime({ now, isClockOff, sealer }: RecordTimeOptions, first: number, last: number): number {
   if (isClockOff()) throw clockOff('most members’ clocks differ from this one by minutes');

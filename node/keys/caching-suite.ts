@@ -18,13 +18,17 @@ export type VerifyApart = (...terms: Parameters<Suite['verify']>) => Promise<boo
 /** A suite that remembers, and can find out beforehand what it will be asked. */
 export interface CachingSuite extends Suite {
   readonly holds: NonNullable<Suite['holds']>;
-  /** Checks a signature in another thread, so that `holds` knows of it where it is good. Never throws on what it is given. */
+  /**
+   * Checks a signature in another thread, so that `holds` knows of it where it is good. Never throws on what it is
+   * given.
+   */
   readonly checkApart: (publicKey: Uint8Array, signed: SignedText, context: SigningContext) => Promise<void>;
 }
 
 /**
- * A suite that remembers which signatures held. `apart`: how it checks one in another thread, where it can. The key is a hash of context, public key, signature and message, so a
- * changed byte anywhere is a signature never seen. Bad signatures are not remembered: a flood of them evicts nothing.
+ * A suite that remembers which signatures held. `apart`: how it checks one in another thread, where it can. The key is
+ * a hash of context, public key, signature and message, so a changed byte anywhere is a signature never seen. Bad
+ * signatures are not remembered: a flood of them evicts nothing.
  */
 export function cachingSuite(suite: Suite, apart: VerifyApart | null = null, max = MAX_REMEMBERED): CachingSuite {
   const held = new LRUCache<string, true>({ max });

@@ -11,7 +11,9 @@ export async function createDurably(path: string, text: string, mode: number): P
   await syncFolderOf(path);
 }
 
-/** Puts a file in the place of another, as a whole. Crash order: the new one is on the disk before it takes the name. */
+/**
+ * Puts a file in the place of another, as a whole. Crash order: the new one is on the disk before it takes the name.
+ */
 export async function replaceDurably(path: string, text: string, mode: number): Promise<void> {
   const fresh = `${path}.new`;
   // What a crash left of an earlier attempt.

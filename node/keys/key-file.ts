@@ -215,8 +215,8 @@ export async function createKeyAt(
 }
 
 /**
- * Writes a secret under another passphrase in the place of its file; null leaves it plain. One file replaces the other as
- * a whole: a crash leaves either.
+ * Writes a secret under another passphrase in the place of its file; null leaves it plain. One file replaces the other
+ * as a whole: a crash leaves either.
  */
 export async function rewriteKeyAt(
   path: string,

@@ -26,7 +26,9 @@ const verifyOffThread: (
 ) => Promise<boolean> = promisify(verify);
 const keyCache = new LRUCache<string, KeyObject>({ max: MAX_CACHED_KEYS });
 
-/** The node's suite: OpenSSL through `node:crypto`. Gives the same answers as the portable one, about ten times faster. */
+/**
+ * The node's suite: OpenSSL through `node:crypto`. Gives the same answers as the portable one, about ten times faster.
+ */
 export const nativeSuite: Suite = {
   name: 'native',
   sha256: (...parts) => digest('sha256', parts),
@@ -46,8 +48,8 @@ export async function verifyApart(...terms: Parameters<Suite['verify']>): Promis
 }
 
 /**
- * The suite of all that checks members' signatures in a node's main thread: what was checked as it arrived is not checked
- * again for a verdict. What it remembers follows from bytes alone, so every node of a process may share it.
+ * The suite of all that checks members' signatures in a node's main thread: what was checked as it arrived is not
+ * checked again for a verdict. What it remembers follows from bytes alone, so every node of a process may share it.
  */
 export const checkedSuite = cachingSuite(nativeSuite, verifyApart);
 
@@ -70,7 +72,9 @@ function digest(algorithm: 'sha256' | 'sha384', parts: readonly Hashable[]): Uin
   return Buffer.from(hash(algorithm, gather(parts), 'binary'), 'binary');
 }
 
-/** The parts as one piece. Hashing is synchronous and done with it before the next call, so small ones share a buffer. */
+/**
+ * The parts as one piece. Hashing is synchronous and done with it before the next call, so small ones share a buffer.
+ */
 function gather(parts: readonly Hashable[]): Hashable {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;

@@ -10,8 +10,8 @@ const NEXT_KEY_FILE = 'signing.next.key';
 
 /**
  * The file of a signing key on its way into use. Crash order: the file is on the disk, then the key's certificate, then
- * the file takes the place of the old key. So a file that is found at a start holds a key that was certified, which goes
- * into use, or one that nobody knows, which is thrown away.
+ * the file takes the place of the old key. So a file that is found at a start holds a key that was certified, which
+ * goes into use, or one that nobody knows, which is thrown away.
  */
 export class NextKey {
   readonly #directory: string;

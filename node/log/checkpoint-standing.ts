@@ -3,8 +3,8 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import type { FederationKeys } from './members/federation-keys.ts';
 
 /**
- * Whether no revocation that is in force takes a checkpoint along (TRUST §5): by a compromised key none counts, by a rotated
- * one those that do not reach the revocation. A revocation whose text is not here may be of either kind.
+ * Whether no revocation that is in force takes a checkpoint along (protocol §5): by a compromised key none counts, by a
+ * rotated one those that do not reach the revocation. A revocation whose text is not here may be of either kind.
  */
 export function checkpointStands(
   { directory }: Pick<FederationKeys, 'directory'>,

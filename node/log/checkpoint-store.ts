@@ -18,9 +18,10 @@ export const FALSE_KEYS_OF_A_MEMBER = 4;
 export const FALSE_OF_A_KEY = 2;
 
 /**
- * Checkpoints that this node's own tree contradicts, as evidence against who signed them. Of each member and key the first
- * that came is kept, and that of the largest tree: a small lie hides no later one, nor a large one the first. A member signs
- * by few keys; of more, those give way that a revocation took along, then those whose largest tree is the smallest.
+ * Checkpoints that this node's own tree contradicts, as evidence against who signed them. Of each member and key the
+ * first that came is kept, and that of the largest tree: a small lie hides no later one, nor a large one the first. A
+ * member signs by few keys; of more, those give way that a revocation took along, then those whose largest tree is the
+ * smallest.
  *
  * Ownership: moved for one checkpoint of a member at a time, after the write.
  */
@@ -45,8 +46,8 @@ class FalseCheckpoints {
   }
 
   /**
-   * Of each member, among those that no revocation in force took along: that of the smallest tree, and that of the largest
-   * where it is another one.
+   * Of each member, among those that no revocation in force took along: that of the smallest tree, and that of the
+   * largest where it is another one.
    */
   all(): readonly KnownCheckpoint[] {
     return [...this.#kept.values()].flatMap((ofMember) => {
@@ -102,8 +103,8 @@ function rowOf({ checkpoint, signed }: KnownCheckpoint): Operation {
 /** (node, key id) → the member's newest checkpoint by that key that agrees with this node's own tree. */
 export const checkpointTable = new Table('checkpoint', checkpointCodec);
 /**
- * (version, node) → a checkpoint of a member of the roster of that version that covers the decision which replaced it: with
- * it a bundle can be made for ever that whoever pinned that roster believes.
+ * (version, node) → a checkpoint of a member of the roster of that version that covers the decision which replaced it:
+ * with it a bundle can be made for ever that whoever pinned that roster believes.
  */
 export const replacedCheckpointTable = new Table('replaced-checkpoint', checkpointCodec);
 
@@ -128,13 +129,13 @@ export interface Signatories {
 const UNCHANGED: Signatories = { rosters: () => [], stands: () => true };
 
 /**
- * What became of a checkpoint. `ahead`: this node's tree is not as large yet; it is judged once it is. `known`: another one
- * by the same key says as much, or more. `false`: the own tree of that size has another root.
+ * What became of a checkpoint. `ahead`: this node's tree is not as large yet; it is judged once it is. `known`: another
+ * one by the same key says as much, or more. `false`: the own tree of that size has another root.
  */
 export type CheckpointOutcome = 'counted' | 'known' | 'ahead' | 'false';
 
 /**
- * The checkpoints of all members, as far as this node's own tree agrees with them (TRUST §4).
+ * The checkpoints of all members, as far as this node's own tree agrees with them (protocol §4).
  *
  * Ownership: the maps are moved for one checkpoint of a member at a time, after the write.
  */
@@ -181,12 +182,18 @@ export class CheckpointStore {
     return [...this.#counted.keys()].flatMap((node) => this.newest(node) ?? []);
   }
 
-  /** Those of a member that the own tree agrees with: the newest of each of its last keys, what stands first, then the newest. */
+  /**
+   * Those of a member that the own tree agrees with: the newest of each of its last keys, what stands first, then the
+   * newest.
+   */
   of(node: NodeId): readonly KnownCheckpoint[] {
     return this.#inOrder(this.#counted.get(node) ?? []);
   }
 
-  /** All that count: of each member the newest of each of its last keys, and one for each roster of it that was replaced. */
+  /**
+   * All that count: of each member the newest of each of its last keys, and one for each roster of it that was
+   * replaced.
+   */
   kept(): readonly KnownCheckpoint[] {
     const replaced = [...this.#replaced.values()].flatMap((ofMember) => ofMember.values().toArray());
     const all = [...[...this.#counted.values()].flat(), ...replaced];
@@ -204,9 +211,9 @@ export class CheckpointStore {
   }
 
   /**
-   * The last that a member is known to have signed, by any key, whether this node's tree has reached them or not; without
-   * those that a revocation in force took along, which count for nobody. One that a fooled member signed of a log that is
-   * far longer than the true one must not keep it from signing for as long.
+   * The last that a member is known to have signed, by any key, whether this node's tree has reached them or not;
+   * without those that a revocation in force took along, which count for nobody. One that a fooled member signed of a
+   * log that is far longer than the true one must not keep it from signing for as long.
    */
   signedBy(node: NodeId): readonly Checkpoint[] {
     const waiting = this.#ahead.get(node);

@@ -12,9 +12,14 @@ import { openStatement } from './members/statement-check.ts';
 
 /** Least time between two checkpoints of one member. In milliseconds. */
 const LEAST_INTERVAL_MS = 1_000;
-/** Members whose checkpoints fit into that; more of them wait longer, so that a federation exchanges as many a second. */
+/**
+ * Members whose checkpoints fit into that; more of them wait longer, so that a federation exchanges as many a second.
+ */
 const MEMBERS_A_SECOND = 5;
-/** A batch is derived a moment after it is decided: both go into one checkpoint, not into two an interval apart. In milliseconds. */
+/**
+ * A batch is derived a moment after it is decided: both go into one checkpoint, not into two an interval apart. In
+ * milliseconds.
+ */
 const GATHER_MS = 100;
 /** Pause after the store or the key refused a checkpoint. In milliseconds. */
 const RETRY_MS = 1_000;
@@ -43,7 +48,10 @@ export interface CheckpointsOptions {
   readonly onFalse?: () => void;
   /** Whether most members contradict the own tree: then nothing is signed of it. */
   readonly isContradicted?: () => boolean;
-  /** Place of the decision by which this node ceased to be a member: it signs one checkpoint that covers it. Null for none. */
+  /**
+   * Place of the decision by which this node ceased to be a member: it signs one checkpoint that covers it. Null for
+   * none.
+   */
   readonly removedAt?: () => number | null;
   /** Whether a removed node still seals what it recorded: that one says that nothing more comes. */
   readonly isSealing?: () => boolean;
@@ -73,7 +81,10 @@ export class Checkpoints implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Signs from now on. Before that it only takes those of others: a store that is a copy does not know its own last one. */
+  /**
+   * Signs from now on. Before that it only takes those of others: a store that is a copy does not know its own last
+   * one.
+   */
   start(): void {
     this.#isSigner = true;
     this.noteGrowth();
@@ -86,8 +97,8 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   /**
-   * Takes a checkpoint that a member sent, its own or another's. Throws `PeerStatementError` where it is not signed by a key
-   * of the member that it names.
+   * Takes a checkpoint that a member sent, its own or another's. Throws `PeerStatementError` where it is not signed by
+   * a key of the member that it names.
    */
   async learn(signed: SignedCheckpoint): Promise<CheckpointOutcome> {
     const known = this.#open(signed);
@@ -196,8 +207,8 @@ interface CheckpointGrounds {
 }
 
 /**
- * The checkpoint that a member may sign now (TRUST §4). Null where its tree or its derivation has not reached one that it
- * signed before, where that one says all of this, or where nothing is decided yet.
+ * The checkpoint that a member may sign now (protocol §4). Null where its tree or its derivation has not reached one
+ * that it signed before, where that one says all of this, or where nothing is decided yet.
  */
 export async function nextCheckpoint(grounds: CheckpointGrounds): Promise<Checkpoint | null> {
   const { self, federation, keyId, tree, vouched, before } = grounds;

@@ -14,9 +14,9 @@ export interface Contradictions {
 }
 
 /**
- * The other members whose word on the log contradicts this node's own tree, where they are a majority of the roster: then it
- * is this node that was fooled (TRUST §3). None where they are fewer. Who has agreed with the own tree at a later size speaks
- * against it no more.
+ * The other members whose word on the log contradicts this node's own tree, where they are a majority of the roster:
+ * then it is this node that was fooled (protocol §3). None where they are fewer. Who has agreed with the own tree at a
+ * later size speaks against it no more.
  */
 export function contradictingMajority({ self, checkpointStore, roster, stands }: Contradictions): readonly NodeId[] {
   const names = new Set(roster.members.map(({ node }) => node));
@@ -30,8 +30,8 @@ export function contradictingMajority({ self, checkpointStore, roster, stands }:
 }
 
 /**
- * The checkpoints that are shown as false. None while most members contradict the own tree: it may be this node that was
- * fooled, and then those that it contradicts are the true ones.
+ * The checkpoints that are shown as false. None while most members contradict the own tree: it may be this node that
+ * was fooled, and then those that it contradicts are the true ones.
  */
 export function shownFalse(
   checkpointStore: Pick<CheckpointStore, 'contradicted'>,

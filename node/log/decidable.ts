@@ -13,8 +13,8 @@ export interface Decided {
 }
 
 /**
- * Whether the log decided this envelope, whose statement is `text`, or may do so yet (TRUST §2): not where it decided
- * another one of that number, nor where it decided none and the envelope's key is revoked.
+ * Whether the log decided this envelope, whose statement is `text`, or may do so yet (protocol §2): not where it
+ * decided another one of that number, nor where it decided none and the envelope's key is revoked.
  */
 export async function isDecidable(decided: Decided, envelope: Envelope, text: string): Promise<boolean> {
   const { node, batch, keyId } = envelope;

@@ -55,11 +55,11 @@ export class LogDamagedError extends Error {
 }
 
 /**
- * The federation's log as this node builds it from the final messages of the topic (TRUST §2): decisions, their tree in
- * tiles, and the state that the next message is read with.
+ * The federation's log as this node builds it from the final messages of the topic (protocol §2): decisions, their tree
+ * in tiles, and the state that the next message is read with.
  *
- * Crash order: decisions, tiles, state and the topic's position land in one atomic write; listeners are told after it. A
- * crash before it reads the same messages again and comes to the same.
+ * Crash order: decisions, tiles, state and the topic's position land in one atomic write; listeners are told after it.
+ * A crash before it reads the same messages again and comes to the same.
  *
  * Ownership: `#state` and `#tree` are moved by `take` alone, one call after the other, after the write.
  */
@@ -274,8 +274,8 @@ export class FederationLog {
   }
 
   /**
-   * Whether no rival of that number is kept, and the log decided another envelope of it. A log that is kept in part says
-   * nothing of the numbers that it let go.
+   * Whether no rival of that number is kept, and the log decided another envelope of it. A log that is kept in part
+   * says nothing of the numbers that it let go.
    */
   async #isNew({ node, batch, envelope }: Rival, decided: readonly LoggedDecision[]): Promise<boolean> {
     if ((await this.rivalOf(node, batch)) !== undefined) return false;

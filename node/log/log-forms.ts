@@ -65,7 +65,10 @@ function markOf({ text }: SignedCheckpoint): string {
   return encodeBase64url(nativeSuite.sha256(utf8(text)).subarray(0, MARK_BYTES));
 }
 
-/** Frames of an answer that carries checkpoints: one of all else, then one a checkpoint, so that each is within its limit. */
+/**
+ * Frames of an answer that carries checkpoints: one of all else, then one a checkpoint, so that each is within its
+ * limit.
+ */
 export function* checkpointFrames(told: object, checkpoints: readonly SignedCheckpoint[]): Generator<Uint8Array> {
   yield utf8(JSON.stringify(told));
   for (const checkpoint of checkpoints) yield utf8(JSON.stringify(checkpoint));

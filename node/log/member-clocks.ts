@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 
-/** How far a member's clock may differ from this one's (TRUST §6). In milliseconds. */
+/** How far a member's clock may differ from this one's (protocol §6). In milliseconds. */
 const MAX_DIFFERENCE_MS = 2 * 60_000;
 /** An answer that took longer says too little of its member's clock. In milliseconds. */
 const MAX_ROUND_TRIP_MS = 30_000;

@@ -47,7 +47,7 @@ export interface OwnNaming {
 }
 
 /**
- * Whether a node may name its own batch now (TRUST §2): the account that pays is its own in the roster in force, no
+ * Whether a node may name its own batch now (protocol §2): the account that pays is its own in the roster in force, no
  * revocation of the envelope's key is, and another member holds the body; in a federation of one at once.
  */
 export function mayNameOwn(

@@ -12,8 +12,8 @@ export interface PeerFaultCount {
 }
 
 /**
- * What peers were caught at since this process started: observations of this node, for its operator. Nobody is judged by
- * them; what is provable to others is kept apart, signed (`Equivocations`). Bounded: members times kinds.
+ * What peers were caught at since this process started: observations of this node, for its operator. Nobody is judged
+ * by them; what is provable to others is kept apart, signed (`Equivocations`). Bounded: members times kinds.
  */
 export class PeerFaults {
   readonly #now: () => number;

@@ -12,7 +12,7 @@ import { type LogRoster, logRosters } from './log-rosters.ts';
 export interface Removal {
   /** Place of the decision that removed it. */
   readonly index: number;
-  /** Whether it may stop (TRUST §4). */
+  /** Whether it may stop (protocol §4). */
   readonly isReleased: boolean;
 }
 
@@ -51,8 +51,8 @@ export interface Release {
 }
 
 /**
- * Whether a removed member may stop (TRUST §4): what it recorded is decided, and checkpoints of a majority of the roster in
- * force cover the removal, and vouch for its last batch and for all that its own last checkpoint does.
+ * Whether a removed member may stop (protocol §4): what it recorded is decided, and checkpoints of a majority of the
+ * roster in force cover the removal, and vouch for its last batch and for all that its own last checkpoint does.
  */
 export function isReleased({ self, removedAt, checkpointStore, roster, sealed, decided, unsealed }: Release): boolean {
   const own = checkpointStore.newest(self)?.checkpoint;

@@ -20,7 +20,9 @@ const LOOK_MS = 15_000;
 const MOST_LOOKS = 2;
 /** Undecided batches of one node whose time is counted. */
 const MAX_WATCHED = 64;
-/** Batches of a removed node that are taken, and may be named, beyond those that were held when its removal was decided. */
+/**
+ * Batches of a removed node that are taken, and may be named, beyond those that were held when its removal was decided.
+ */
 export const MAX_LAST_BATCHES = 64;
 
 /** (removed node) → its last batch that was held here, or decided, when its removal was. */
@@ -44,12 +46,12 @@ export interface RescueOptions {
 }
 
 /**
- * Names batches of other nodes that this member holds whole and that stay undecided, so that what a dead or removed node
- * sealed last is not lost (TRUST §2). A name that fell, with a roster or behind newer ones, is sent again while it
- * matters. How long a batch waited is counted anew after a restart.
+ * Names batches of other nodes that this member holds whole and that stay undecided, so that what a dead or removed
+ * node sealed last is not lost (protocol §2). A name that fell, with a roster or behind newer ones, is sent again while
+ * it matters. How long a batch waited is counted anew after a restart.
  *
- * Crash order: what was held of a removed node is written right after the write that decided its removal; a start writes
- * what a crash left out, before it learns of more.
+ * Crash order: what was held of a removed node is written right after the write that decided its removal; a start
+ * writes what a crash left out, before it learns of more.
  */
 export class Rescue implements AsyncDisposable {
   readonly #options: RescueOptions;
@@ -79,7 +81,10 @@ export class Rescue implements AsyncDisposable {
     this.#timer ??= setInterval(() => this.#lookSoon(), this.#intervalMs);
   }
 
-  /** A roster came into force: of nodes that it removes, what is held now may be rescued, and of what comes later the last. */
+  /**
+   * A roster came into force: of nodes that it removes, what is held now may be rescued, and of what comes later the
+   * last.
+   */
   async noteRoster(): Promise<void> {
     const { store, chains, federationLog } = this.#options;
     const { members, past } = federationLog.state;
@@ -102,8 +107,8 @@ export class Rescue implements AsyncDisposable {
   }
 
   /**
-   * The last batch of a node that is decided or may still be, as far as its number goes: a removed node brings its last ones,
-   * and no more. Infinity for a member.
+   * The last batch of a node that is decided or may still be, as far as its number goes: a removed node brings its last
+   * ones, and no more. Infinity for a member.
    */
   lastToCome(node: NodeId): number {
     const held = this.#heldAtRemoval.get(node);
@@ -187,8 +192,8 @@ export class Rescue implements AsyncDisposable {
   }
 
   /**
-   * Of a removed node counts what was held at its removal, and of what it brings later a few batches that began before: by
-   * signed bytes and the ledger's time, so that members come to the same.
+   * Of a removed node counts what was held at its removal, and of what it brings later a few batches that began before:
+   * by signed bytes and the ledger's time, so that members come to the same.
    */
   async #wasRecordedInTime({ envelope: { node, batch, from } }: StoredBatch): Promise<boolean> {
     if (batch <= (this.#heldAtRemoval.get(node) ?? 0)) return true;

@@ -22,8 +22,8 @@ export type LedgerName = Readonly<Static<typeof LedgerNameShape>>;
 const compiled = Compile(LedgerNameShape);
 
 /**
- * (node, batch) → the first message by which the node's own account names another envelope for a number that was decided.
- * One is kept a number (TRUST §2); each costs its node a ledger fee.
+ * (node, batch) → the first message by which the node's own account names another envelope for a number that was
+ * decided. One is kept a number (protocol §2); each costs its node a ledger fee.
  */
 export const rivalNameTable = new Table(
   'log-rival',

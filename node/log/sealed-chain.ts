@@ -43,8 +43,8 @@ export interface SealedChainOptions {
 }
 
 /**
- * Where this node's own chain stands after the last batch that it sealed, decided yet or not, and the rules by which every
- * member will derive the next one (TRUST §4, §6): a node runs them before it signs.
+ * Where this node's own chain stands after the last batch that it sealed, decided yet or not, and the rules by which
+ * every member will derive the next one (protocol §4, §6): a node runs them before it signs.
  *
  * Ownership: `#state` is moved by the sealing loop alone, once the batch is on the disk.
  */
@@ -72,8 +72,8 @@ export class SealedChain {
   }
 
   /**
-   * Goes on from the store. Batches that were taken back from other members are walked like those of another member; one
-   * that is refused is the end, and `refusal` says why.
+   * Goes on from the store. Batches that were taken back from other members are walked like those of another member;
+   * one that is refused is the end, and `refusal` says why.
    */
   static async open(options: SealedChainOptions): Promise<SealedChain> {
     const { store, node, publicKeyOf, chainStart, decisionOf } = options;
@@ -122,8 +122,8 @@ export class SealedChain {
   }
 
   /**
-   * Runs the rules on a draft whose records are on the disk. Groups by another key than the draft's are signed anew by its
-   * `signer`, in memory. Throws `ChainRefusal`, and what the store or the key throws.
+   * Runs the rules on a draft whose records are on the disk. Groups by another key than the draft's are signed anew by
+   * its `signer`, in memory. Throws `ChainRefusal`, and what the store or the key throws.
    */
   async walk(draft: Envelope, signer: Signer): Promise<SealableBatch> {
     const state = this.#state;

@@ -6,7 +6,8 @@ import { type Codec, jsonCodec, numberCodec, Table, textCodec } from '../store/t
 
 /**
  * What a start has to know of the runs before. `signed`: 1 once this store may have signed a group or an envelope ·
- * `stopped`: 1 where the last run ended in order · `taken-back`: the last own batch that was taken back from another member.
+ * `stopped`: 1 where the last run ended in order · `taken-back`: the last own batch that was taken back from another
+ * member.
  */
 export const START_ROWS = ['signed', 'stopped', 'taken-back'] as const;
 
@@ -38,5 +39,7 @@ const keyIdCodec: Codec<Sha256Hash> = {
   },
 };
 
-/** (batch) → key id of the last name by this node's own account on the ledger's topic, of batches that are not decided. */
+/**
+ * (batch) → key id of the last name by this node's own account on the ledger's topic, of batches that are not decided.
+ */
 export const ownNameTable = new Table('own-name', keyIdCodec);

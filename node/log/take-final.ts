@@ -18,8 +18,9 @@ export interface TakeFinalOptions {
 }
 
 /**
- * Lets the log read final messages, and brings it the texts of rosters that it needs. Throws `RosterLackingError` where one
- * is not here: what comes before it is read then. The same messages may come again, which is read on from where the log is.
+ * Lets the log read final messages, and brings it the texts of rosters that it needs. Throws `RosterLackingError` where
+ * one is not here: what comes before it is read then. The same messages may come again, which is read on from where the
+ * log is.
  */
 export async function takeFinal(
   log: FederationLog,

@@ -18,7 +18,7 @@ import { type FederationLog, LogDamagedError } from './federation-log.ts';
 import type { FederationKeys } from './members/federation-keys.ts';
 import { storedGroups, storedHistory } from './stored-chain.ts';
 
-/** The signing keys of members, each judged by the identity keys of the rosters up to a decision (TRUST §5). */
+/** The signing keys of members, each judged by the identity keys of the rosters up to a decision (protocol §5). */
 class ChainKeys {
   readonly #keys: Pick<FederationKeys, 'directory'>;
   readonly #log: Pick<FederationLog, 'rosterText' | 'state'>;
@@ -30,8 +30,8 @@ class ChainKeys {
   }
 
   /**
-   * What looks up `node`'s public key of an id, certified for records from `first` on or earlier ones, by an identity key
-   * of a roster that came into force before the decision at `index`. Throws `LogDamagedError`.
+   * What looks up `node`'s public key of an id, certified for records from `first` on or earlier ones, by an identity
+   * key of a roster that came into force before the decision at `index`. Throws `LogDamagedError`.
    */
   async upTo(node: NodeId, index: number): Promise<(keyId: Sha256Hash, first: number) => Uint8Array | undefined> {
     const identityKeys = await this.#identityKeysUpTo(node, index);
@@ -100,12 +100,12 @@ interface HeldBatch {
 }
 
 /**
- * Derives every batch that is decided and held whole, chain by chain in order, and knows how far this member vouches for
- * each (TRUST §4). This node's own batches were walked before they were signed; of them it looks only whether the log
- * decided these.
+ * Derives every batch that is decided and held whole, chain by chain in order, and knows how far this member vouches
+ * for each (protocol §4). This node's own batches were walked before they were signed; of them it looks only whether
+ * the log decided these.
  *
- * Crash order: the state after a batch and the heads of its sources land in one atomic write; a crash before it derives the
- * batch again.
+ * Crash order: the state after a batch and the heads of its sources land in one atomic write; a crash before it derives
+ * the batch again.
  *
  * Ownership: the maps and the rows of other nodes' chains are moved by the loop alone, which takes one batch at a time.
  */
@@ -159,14 +159,17 @@ export class Vouching implements AsyncDisposable {
   }
 
   /**
-   * Chains that wait for a batch that was decided: any member or backup may still bring it, so that none of them is `closed`
-   * for it.
+   * Chains that wait for a batch that was decided: any member or backup may still bring it, so that none of them is
+   * `closed` for it.
    */
   get lacking(): readonly LackedBatch[] {
     return [...this.#lacking.values()];
   }
 
-  /** Nodes whose chain cannot go on: no copy of the batch that was decided would do, and of the own one there is no other. */
+  /**
+   * Nodes whose chain cannot go on: no copy of the batch that was decided would do, and of the own one there is no
+   * other.
+   */
   get closed(): readonly NodeId[] {
     const { self } = this.#options;
     return this.underived.flatMap(({ node, code }) => (node === self || REFUSALS[code] !== 'copy' ? [node] : []));
@@ -307,8 +310,8 @@ export class Vouching implements AsyncDisposable {
 }
 
 /**
- * When a node's chain may begin: the ledger time of the decision that admitted the node, or the `issuedAt` of the genesis
- * roster; null where no roster of the log names it. Throws `LogDamagedError`.
+ * When a node's chain may begin: the ledger time of the decision that admitted the node, or the `issuedAt` of the
+ * genesis roster; null where no roster of the log names it. Throws `LogDamagedError`.
  */
 export async function chainStart(
   log: Pick<FederationLog, 'rosterText' | 'state' | 'timeOf'>,

@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 
 /**
  * How far the old generation of a heap grows beyond what was found alive in it before it is looked through again. V8 by
- * itself lets it grow fourfold on machines with much memory, so that a burst of requests leaves hundreds of mebibytes of
- * garbage. In percent.
+ * itself lets it grow fourfold on machines with much memory, so that a burst of requests leaves hundreds of mebibytes
+ * of garbage. In percent.
  */
 const HEAP_GROWTH_PERCENT = 60;
 

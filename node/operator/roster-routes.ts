@@ -23,7 +23,9 @@ export interface RosterRouteServices {
   readonly federationLog: Pick<FederationLog, 'decision' | 'state'>;
 }
 
-/** The federation's rosters, and the vote on the next. Answered while a start waits: for a member that is gone for good. */
+/**
+ * The federation's rosters, and the vote on the next. Answered while a start waits: for a member that is gone for good.
+ */
 export const ROSTERS_PATH = '/rosters';
 /** The longest roster, whose quotes are escaped. */
 const MAX_BYTES = 2 * MAX_ROSTER_CHARACTERS;

@@ -11,7 +11,9 @@ import {
   TimestampShape,
 } from '../../protocol/shapes.ts';
 
-/** What an operator asks about the node's signing keys, and what is answered. Both ends of the socket read these forms. */
+/**
+ * What an operator asks about the node's signing keys, and what is answered. Both ends of the socket read these forms.
+ */
 const success = Type.Literal(true);
 const consensusOrNull = Type.Union([ConsensusTimestampShape, Type.Null()]);
 /** Null of a key that was rotated. */

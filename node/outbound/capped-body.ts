@@ -4,8 +4,8 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The body of an answer, read no further than `maxBytes`: what a small compressed one unpacks to counts. Empty where there
- * is none. Throws `BodyTooLargeError`.
+ * The body of an answer, read no further than `maxBytes`: what a small compressed one unpacks to counts. Empty where
+ * there is none. Throws `BodyTooLargeError`.
  */
 export async function cappedBytes(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

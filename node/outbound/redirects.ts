@@ -30,8 +30,8 @@ for (const [address, prefix] of [
 
 /**
  * Asks an address, and those that its answers lead to (RFC 9110 §15.4), but never from a protected address to an open
- * one, nor between the world and this machine or its own network. `ask` must not follow by itself. Throws `RedirectError`, and what `ask`
- * throws.
+ * one, nor between the world and this machine or its own network. `ask` must not follow by itself. Throws
+ * `RedirectError`, and what `ask` throws.
  */
 export async function followRedirects(first: URL, ask: (url: URL) => Promise<Response>): Promise<Response> {
   let url = first;

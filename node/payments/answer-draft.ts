@@ -24,7 +24,7 @@ export interface AnswerDraft {
   readonly blanks: readonly Blank[];
 }
 
-/** Tier that paid calls are promised anchoring by: within 60 s (SPEC §8). */
+/** Tier that paid calls are promised anchoring by: within 60 s (api-rules §8). */
 const PROMISED_AS = 'standard';
 
 const compiledBlanks = Compile(Type.Array(BlankShape));

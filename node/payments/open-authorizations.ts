@@ -40,9 +40,10 @@ interface Wallet {
 }
 
 /**
- * The open authorizations of each wallet at this node: those of calls under way, and those whose settlement was begun and
- * is neither known nor over. Together they never exceed what the wallet has, so that no money is good for two pieces of
- * work; of a wallet that never paid only one batch is open; and what is prepared for a wallet has so many bytes at most.
+ * The open authorizations of each wallet at this node: those of calls under way, and those whose settlement was begun
+ * and is neither known nor over. Together they never exceed what the wallet has, so that no money is good for two
+ * pieces of work; of a wallet that never paid only one batch is open; and what is prepared for a wallet has so many
+ * bytes at most.
  */
 export class OpenAuthorizations {
   readonly #wallets = new Map<WalletAddress, Wallet>();
@@ -54,7 +55,9 @@ export class OpenAuthorizations {
     this.#maxNewBatches = maxNewBatches;
   }
 
-  /** Enters a call that shows an authorization until it is disposed. Throws `PaymentError` `wallet-busy`, `node-busy`. */
+  /**
+   * Enters a call that shows an authorization until it is disposed. Throws `PaymentError` `wallet-busy`, `node-busy`.
+   */
   enter(shown: ShownAuthorization): Disposable {
     const entry = this.#entryOf(shown);
     entry.calls++;

@@ -6,8 +6,8 @@ import type { Intake } from '../intake/intake.ts';
 export type PreparedRecord = Pick<PreparedDraft, 'id' | 'payloadHash' | 'claims'>;
 
 /**
- * Prepares the records of a paid call: named, committed to and encrypted, and in no group. They are made once the call is
- * settled, and never otherwise.
+ * Prepares the records of a paid call: named, committed to and encrypted, and in no group. They are made once the call
+ * is settled, and never otherwise.
  */
 export class PaidRecording {
   readonly #intake: Pick<Intake, 'prepareAll'>;

@@ -51,8 +51,8 @@ export class PaymentLimits {
   }
 
   /**
-   * Lets a call be looked at that names a wallet, whoever shows it, unless too many that the wallet signed came to nothing.
-   * Throws `LimitError`.
+   * Lets a call be looked at that names a wallet, whoever shows it, unless too many that the wallet signed came to
+   * nothing. Throws `LimitError`.
    */
   admitName(payer: WalletAddress): void {
     const window = this.#unpaid.look(payer, WALLET_ALLOWANCE.unpaidCallsPerMinute, this.#now());
@@ -93,8 +93,8 @@ export class WalletCalls {
   }
 
   /**
-   * For a wallet that has proven itself: a name alone must not fill its places. Holds until it is disposed, once. Throws
-   * `PaymentError` `wallet-busy`.
+   * For a wallet that has proven itself: a name alone must not fill its places. Holds until it is disposed, once.
+   * Throws `PaymentError` `wallet-busy`.
    */
   enter(payer: string): Disposable {
     if (this.#wallets.of(payer) >= this.#most) throw new PaymentError('wallet-busy');
@@ -115,8 +115,8 @@ export interface AdmissionOptions {
 /** A call whose payment was let in, until it is disposed. */
 export interface AdmittedPayment extends Disposable {
   /**
-   * Says how long the body is that records are to be prepared of, before they are. Throws `PaymentError` `wallet-busy` where
-   * the wallet has as much open as it may.
+   * Says how long the body is that records are to be prepared of, before they are. Throws `PaymentError` `wallet-busy`
+   * where the wallet has as much open as it may.
    */
   prepare(bytes: number): void;
 }
@@ -146,9 +146,9 @@ export class PaymentAdmission {
   }
 
   /**
-   * Enters a call that shows a payment of which nothing is on the disk, until it is disposed. `isTwin`: the same payment is
-   * under way, so it was looked at. A wallet that is held up is refused by its name, before its signature costs anything;
-   * only what it signed itself can have brought it there. Throws `PaymentError` and `LimitError`.
+   * Enters a call that shows a payment of which nothing is on the disk, until it is disposed. `isTwin`: the same
+   * payment is under way, so it was looked at. A wallet that is held up is refused by its name, before its signature
+   * costs anything; only what it signed itself can have brought it there. Throws `PaymentError` and `LimitError`.
    */
   async enter(key: PaymentKey, offer: Offer, isDuplicate: boolean): Promise<AdmittedPayment> {
     const { calls, limits, open } = this.#options;

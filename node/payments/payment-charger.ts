@@ -17,9 +17,9 @@ export interface ShownPayment {
 }
 
 /**
- * Charges, and writes down what came of it. Crash order: that a settlement was begun is on the disk before anyone is asked
- * for it; what came of it, only once the chain has said so. In between, a crash leaves the payment open. The caller holds
- * the payment's flight.
+ * Charges, and writes down what came of it. Crash order: that a settlement was begun is on the disk before anyone is
+ * asked for it; what came of it, only once the chain has said so. In between, a crash leaves the payment open. The
+ * caller holds the payment's flight.
  */
 export class PaymentCharger {
   readonly #paymentStore: PaymentStore;
@@ -31,8 +31,8 @@ export class PaymentCharger {
   }
 
   /**
-   * Charges a payment that was verified and whose work is done. Resolves to its settled row. Throws `PaymentError` where
-   * it did not come to that, and `StoreError` where nothing was begun.
+   * Charges a payment that was verified and whose work is done. Resolves to its settled row. Throws `PaymentError`
+   * where it did not come to that, and `StoreError` where nothing was begun.
    */
   async charge(payment: StoredPayment, shown: ShownPayment, made: MadeWork): Promise<PaymentRow> {
     const row = await this.#paymentStore.begin(payment, made);

@@ -74,7 +74,10 @@ interface PaymentServicesOptions {
 
 /** How long the start of a node waits for chain and facilitator. In milliseconds. */
 const START_MS = 3_000;
-/** How long settlements under way may take once the node is told to stop; what is left is found out at the next start. In milliseconds. */
+/**
+ * How long settlements under way may take once the node is told to stop; what is left is found out at the next start.
+ * In milliseconds.
+ */
 const DRAIN_MS = 5_000;
 
 /** Opens the ledger of settlements, and the till where the node has means to be paid. */

@@ -48,7 +48,9 @@ export interface PaymentStoreOptions {
 
 /** How long an answer is held for those who ask again. In milliseconds. */
 export const HELD_MS = 7 * 86_400_000;
-/** After its last second an authorization is over for the chain, whose newest blocks may be replaced. In milliseconds. */
+/**
+ * After its last second an authorization is over for the chain, whose newest blocks may be replaced. In milliseconds.
+ */
 export const OVER_MARGIN_MS = 10_000;
 
 /** A payment as it stands on the disk, or is about to. */
@@ -114,8 +116,8 @@ export class PaymentStore {
   }
 
   /**
-   * Where the work was just made: from here on the payment may be settled. Crash order: answer and prepared records are on
-   * the disk before anyone is asked to move the value, and before this nothing of the payment is.
+   * Where the work was just made: from here on the payment may be settled. Crash order: answer and prepared records are
+   * on the disk before anyone is asked to move the value, and before this nothing of the payment is.
    */
   async begin({ key, row }: StoredPayment, { answer, prepared }: MadeWork): Promise<PaymentRow> {
     const after: PaymentRow = { ...row, state: 'settling', drafts: prepared.length };
@@ -261,7 +263,10 @@ export class PaymentStore {
   }
 }
 
-/** A payment's row and the rows by which it is found: while it is open, while it is unpublished, and when what is held ends. */
+/**
+ * A payment's row and the rows by which it is found: while it is open, while it is unpublished, and when what is held
+ * ends.
+ */
 function moved(key: PaymentKey, before: PaymentRow | undefined, after: PaymentRow): Operation[] {
   const parts = keyParts(key);
   const operations = [paymentTable.put(parts, after)];

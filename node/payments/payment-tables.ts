@@ -7,10 +7,10 @@ import { bytesCodec, jsonCodec, Table, textCodec } from '../store/table.ts';
 
 /**
  * `settling`: a settlement was begun, and what came of it is not on record. `unknown`: it has ended without anyone
- * knowing. `unpaid`: it was refused, nothing was charged, and the same signature can still pay. `settled`: the payee has
- * the money, and the records are not made yet. `published`: they are, and the answer is complete. `burnt`: the
- * authorization was spent on something else. Before the first of these a payment is in memory alone: a crash forgets it,
- * and it can be made again. One that is over unpaid is deleted, with all that was prepared for it.
+ * knowing. `unpaid`: it was refused, nothing was charged, and the same signature can still pay. `settled`: the payee
+ * has the money, and the records are not made yet. `published`: they are, and the answer is complete. `burnt`: the
+ * authorization was spent on something else. Before the first of these a payment is in memory alone: a crash forgets
+ * it, and it can be made again. One that is over unpaid is deleted, with all that was prepared for it.
  */
 const PAYMENT_STATES = ['settling', 'unknown', 'unpaid', 'settled', 'published', 'burnt'] as const;
 
@@ -36,7 +36,10 @@ const PaymentRowShape = Closed({
   attempts: OrdinalShape,
   /** Records that are prepared for it, or were. */
   drafts: CountShape,
-  /** When what is held for the payment is let go of, in epoch milliseconds; null while it is neither published nor burnt. */
+  /**
+   * When what is held for the payment is let go of, in epoch milliseconds; null while it is neither published nor
+   * burnt.
+   */
   ends: OrNull(CountShape),
   /** Place in the settlement ledger, and the transaction; null before the payee has the money. */
   settlement: OrNull(Closed({ seq: OrdinalShape, transaction: TransactionShape })),

@@ -24,8 +24,8 @@ const ENDED_TOGETHER = 256;
 
 /**
  * What becomes of payments that nobody asks for: open ones, those that a crash left first of all, are found out on the
- * chain; records of settled ones are made; and what is held is let go of when its time is up. Costs what is open or due,
- * however long the history.
+ * chain; records of settled ones are made; and what is held is let go of when its time is up. Costs what is open or
+ * due, however long the history.
  */
 export class PaymentUpkeep implements AsyncDisposable {
   readonly #options: PaymentUpkeepOptions;

@@ -35,13 +35,14 @@ export class Publisher {
   }
 
   /**
-   * Resolves to the published row of a settled payment. Whoever calls it holds the payment's flight. Throws `IntakeError`,
-   * `StoreError` and `HeldDamagedError`: then the payment stays settled, and this can be tried again.
+   * Resolves to the published row of a settled payment. Whoever calls it holds the payment's flight. Throws
+   * `IntakeError`, `StoreError` and `HeldDamagedError`: then the payment stays settled, and this can be tried again.
    */
   async publish(payment: StoredPayment): Promise<PaymentRow> {
     const { paymentStore, publicationOf } = this.#options;
     const first = await paymentStore.firstPrepared(payment.key);
-    // A store that was restored from a copy gets its later records back from the other members: they are not made twice.
+    // A store that was restored from a copy gets its later records back from the other members: they are not made
+    // twice.
     const before = first === undefined ? undefined : await publicationOf(first);
     if (before !== undefined) return paymentStore.publishedBefore(payment, before);
     return this.#record(payment, await paymentStore.preparedOf(payment));
@@ -110,10 +111,10 @@ const TAKEN_ON: AdmittedPayment = { prepare: () => undefined, [Symbol.dispose]: 
 const MAX_JOINED_CALLERS = 64;
 
 /**
- * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once and
- * never without answer and records being on the disk, the records are made once it is moved and never otherwise, and the
- * answer is given to whoever shows the same signature with the same request, whatever stopped in between. One flight at a
- * time works on an authorization; those who come meanwhile with the same call wait for its answer.
+ * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once
+ * and never without answer and records being on the disk, the records are made once it is moved and never otherwise,
+ * and the answer is given to whoever shows the same signature with the same request, whatever stopped in between. One
+ * flight at a time works on an authorization; those who come meanwhile with the same call wait for its answer.
  */
 export class Payments {
   readonly #options: PaymentsOptions;
@@ -136,8 +137,8 @@ export class Payments {
   }
 
   /**
-   * Lets a payment in whose payer has signed it, for one call, until it is disposed: before anything else of the call is
-   * looked at. Throws `PaymentError` and `LimitError`.
+   * Lets a payment in whose payer has signed it, for one call, until it is disposed: before anything else of the call
+   * is looked at. Throws `PaymentError` and `LimitError`.
    */
   async admit(offer: Offer): Promise<AdmittedPayment> {
     const { paymentStore, admission } = this.#options;
@@ -149,8 +150,8 @@ export class Payments {
   }
 
   /**
-   * Answers a call whose payment was admitted. Throws `PaymentError`, `IntakeError`, `StoreError` and what order and work
-   * throw: then nothing was charged, unless it is `outcome-unknown` or `not-published`.
+   * Answers a call whose payment was admitted. Throws `PaymentError`, `IntakeError`, `StoreError` and what order and
+   * work throw: then nothing was charged, unless it is `outcome-unknown` or `not-published`.
    */
   async take(call: PaidRequest, order: Order): Promise<PaidOutcome> {
     const key = keyOf(call);
@@ -165,8 +166,8 @@ export class Payments {
   }
 
   /**
-   * Brings a payment further that nobody asks for: finds out what came of an open one, and makes the records of a settled
-   * one. Where somebody is about the payment already, it is left to him. Throws `PaymentError`.
+   * Brings a payment further that nobody asks for: finds out what came of an open one, and makes the records of a
+   * settled one. Where somebody is about the payment already, it is left to him. Throws `PaymentError`.
    */
   async reconcile(key: PaymentKey): Promise<void> {
     // What was refused is asked for once it is over: until then its payer may still show it.
@@ -262,7 +263,9 @@ export class Payments {
     });
   }
 
-  /** Sells for a payment that is good for it: verified, covered by what the wallet has, and the first of its identifier. */
+  /**
+   * Sells for a payment that is good for it: verified, covered by what the wallet has, and the first of its identifier.
+   */
   async #pay(
     payment: StoredPayment,
     call: PaidRequest,

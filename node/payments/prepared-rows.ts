@@ -62,12 +62,16 @@ export function seedRemovals(ids: readonly RecordId[]): Operation[] {
   return ids.map((id) => preparedKeyTable.del(id));
 }
 
-/** Ids of the records that are prepared for a payment, in order. Throws `HeldDamagedError` where a row does not read. */
+/**
+ * Ids of the records that are prepared for a payment, in order. Throws `HeldDamagedError` where a row does not read.
+ */
 export async function preparedIds(store: Store, key: PaymentKey): Promise<readonly RecordId[]> {
   return (await readRows(store, key)).map(({ id }) => id);
 }
 
-/** What is prepared for a payment, in order. Throws `HeldDamagedError` where a row or a seed is not as it was written. */
+/**
+ * What is prepared for a payment, in order. Throws `HeldDamagedError` where a row or a seed is not as it was written.
+ */
 export async function readPrepared(store: Store, key: PaymentKey): Promise<readonly PreparedDraft[]> {
   const rows = await readRows(store, key);
   const seeds: (Uint8Array | undefined)[] = [];

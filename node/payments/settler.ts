@@ -54,8 +54,9 @@ const UNTOLD_REASON = 'settlement_refused';
 const TRANSACTION = new RegExp(TRANSACTION_PATTERN);
 
 /**
- * Has payments verified and settled. Whatever a facilitator says of a settlement, the chain is asked what came of it, and
- * only its word counts: a lost reply is no loss, and a wrong one does no harm. Nothing here throws or waits for ever.
+ * Has payments verified and settled. Whatever a facilitator says of a settlement, the chain is asked what came of it,
+ * and only its word counts: a lost reply is no loss, and a wrong one does no harm. Nothing here throws or waits for
+ * ever.
  */
 export class Settler {
   readonly #processor: PaymentProcessor;

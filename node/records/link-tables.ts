@@ -53,7 +53,10 @@ export interface LinksTo {
   readonly kind: RecordKind;
 }
 
-/** Ids of the records that link so, at most `limit`, nodes in order of their ids; `by`: those that this node made, alone. */
+/**
+ * Ids of the records that link so, at most `limit`, nodes in order of their ids; `by`: those that this node made,
+ * alone.
+ */
 export async function linkingIds(
   store: Reads,
   { target, name, kind }: LinksTo,
@@ -76,8 +79,8 @@ export interface FoundIds {
 const MAX_NODES = 32;
 
 /**
- * The same of every node: all where there are no more than `limit`, else up to `limit` of `home` and `each` of every other,
- * so that what one node makes hides nothing of another.
+ * The same of every node: all where there are no more than `limit`, else up to `limit` of `home` and `each` of every
+ * other, so that what one node makes hides nothing of another.
  */
 export async function linkingIdsOfEach(
   store: Reads,

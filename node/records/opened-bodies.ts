@@ -21,10 +21,10 @@ const RECORD_BYTES = 150;
 const kept = new LRUCache<number, OpenedBody>({ maxSize: MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });
 
 /**
- * (node, first seq) → the records of a body row: `bodyTable` for those who read single records. To decompress a row takes
- * a hundred microseconds, so what compressed rows opened to is kept beside their bytes. The stored bytes are read each time,
- * and all of them are compared: a row that rots on the disk or is rewritten is never answered from memory. What would rot in
- * memory fails the walk to the signed root like any other text.
+ * (node, first seq) → the records of a body row: `bodyTable` for those who read single records. To decompress a row
+ * takes a hundred microseconds, so what compressed rows opened to is kept beside their bytes. The stored bytes are read
+ * each time, and all of them are compared: a row that rots on the disk or is rewritten is never answered from memory.
+ * What would rot in memory fails the walk to the signed root like any other text.
  */
 export const openedBodyTable = bodyTable.by<readonly WholeTexts[]>({
   encode: (records) => compressedTextCodec.encode(joinTexts(records)),

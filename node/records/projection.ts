@@ -3,8 +3,8 @@ import type { Operation } from '../store/operation.ts';
 import type { Table } from '../store/table.ts';
 
 /**
- * Rows that follow from one signed record alone, each holding that record's id. They land in the record's own write, are
- * made again when records are taken back from peers, and `fsck` compares them with the records.
+ * Rows that follow from one signed record alone, each holding that record's id. They land in the record's own write,
+ * are made again when records are taken back from peers, and `fsck` compares them with the records.
  */
 export interface Projection {
   readonly table: Table<string>;

@@ -11,8 +11,8 @@ const SIDE_BY_SIDE_RECORDS = 256;
 export type CountedWrite = (rows: Iterable<readonly Operation[]>) => Promise<void>;
 
 /**
- * The counters of a node's own records, moved by one write at a time: two writes side by side could leave the rows of one
- * under the mark of the other.
+ * The counters of a node's own records, moved by one write at a time: two writes side by side could leave the rows of
+ * one under the mark of the other.
  */
 export class RecordCounters {
   readonly #store: Store;
@@ -24,7 +24,10 @@ export class RecordCounters {
     this.#counters = counters;
   }
 
-  /** Counts records in their write. Rejects with what `write` throws, and where rows cannot be read: then nothing is counted. */
+  /**
+   * Counts records in their write. Rejects with what `write` throws, and where rows cannot be read: then nothing is
+   * counted.
+   */
   async write(records: readonly AttestationRecord[], write: CountedWrite): Promise<void> {
     using _held = await this.#mutex.enter();
     await this.#load(records);
@@ -82,17 +85,17 @@ export class RecordCounters {
 }
 
 /**
- * Counts over a node's own records. Rows land in the records' own write, or in a later one together with the mark that says
- * up to which record they count: a counter without such a mark writes its rows at once. Called for one write after another:
- * `load`, `operations`, then `committed` once the rows are on the disk; without it the next `operations` start from where
- * the last durable ones left off.
+ * Counts over a node's own records. Rows land in the records' own write, or in a later one together with the mark that
+ * says up to which record they count: a counter without such a mark writes its rows at once. Called for one write after
+ * another: `load`, `operations`, then `committed` once the rows are on the disk; without it the next `operations` start
+ * from where the last durable ones left off.
  */
 export interface RecordCounter {
   /** Reads the rows that these records move, where memory has not got them. */
   load(records: readonly AttestationRecord[]): Promise<void>;
   /**
-   * Rows, in parts: counting thousands of records takes long, and whoever takes the parts may rest between two. `writesAll`:
-   * rows that were put off are among them; also where there are no records.
+   * Rows, in parts: counting thousands of records takes long, and whoever takes the parts may rest between two.
+   * `writesAll`: rows that were put off are among them; also where there are no records.
    */
   operations(records: readonly AttestationRecord[], writesAll?: boolean): Iterable<readonly Operation[]>;
   committed(): void;

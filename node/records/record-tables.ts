@@ -16,8 +16,8 @@ import type { Projection } from './projection.ts';
 import { joinTexts } from './record-lines.ts';
 
 /**
- * (account, key, node that refused it, seq) → id of the record. Of the records of every node, as they are signed: whether a
- * node has a say in the account is for whoever reads it.
+ * (account, key, node that refused it, seq) → id of the record. Of the records of every node, as they are signed:
+ * whether a node has a say in the account is for whoever reads it.
  */
 const refusedKeyTable = new Table('refused-key', textCodec);
 
@@ -30,7 +30,9 @@ const refusedKeyProjection: Projection = {
   },
 };
 
-/** Id of the record by which the first of these nodes that did so refused a key of an account; undefined where none did. */
+/**
+ * Id of the record by which the first of these nodes that did so refused a key of an account; undefined where none did.
+ */
 export async function refusalOf(
   store: Reads,
   account: string,

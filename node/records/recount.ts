@@ -15,8 +15,8 @@ const WRITE_SIZE = 1024;
  * Brings the counts of a node's records up to its last one: those that were put off when it ended are counted from the
  * records. A store that is counted through costs two reads.
  *
- * Crash order: the mark that says how far was counted goes first and is written again with each part that is, so a crash
- * leaves either counts up to that mark, or no mark, and then all begins again.
+ * Crash order: the mark that says how far was counted goes first and is written again with each part that is, so a
+ * crash leaves either counts up to that mark, or no mark, and then all begins again.
  */
 export async function recount(store: Store, node: NodeId, counted: CountedRows, counter: RecordCounter): Promise<void> {
   const next = await nextOf(store, node);

@@ -15,8 +15,8 @@ export interface StagedRows {
 }
 
 /**
- * When the rows of a counter are written: they follow from records, so that a crash loses nothing that cannot be counted
- * anew, and most of them would be written over with the next group.
+ * When the rows of a counter are written: they follow from records, so that a crash loses nothing that cannot be
+ * counted anew, and most of them would be written over with the next group.
  */
 export class RowPace {
   readonly #monotonic: () => number;

@@ -115,7 +115,10 @@ export class EditionSearch {
     return this.#packed.addresses.starts.length - 1;
   }
 
-  /** Entries with a name of this key and, for keys of `MIN_SUBSTRING` characters, those in a name of which its tokens stand together. */
+  /**
+   * Entries with a name of this key and, for keys of `MIN_SUBSTRING` characters, those in a name of which its tokens
+   * stand together.
+   */
   byName(key: string): Found {
     const { keys } = this.#packed;
     const sought = Buffer.from(key);

@@ -47,9 +47,9 @@ const LOADING_MS = 10_000;
 const RETRY_MS = 30_000;
 
 /**
- * The editions in force, ready to be searched. A new edition is made ready beside the old one, which answers until then,
- * and takes its place at once: an answer is of the one or the other, and names which. One that cannot be made ready
- * leaves the old one in place, which grows old by its own date.
+ * The editions in force, ready to be searched. A new edition is made ready beside the old one, which answers until
+ * then, and takes its place at once: an answer is of the one or the other, and names which. One that cannot be made
+ * ready leaves the old one in place, which grows old by its own date.
  */
 export class ListSearches implements AsyncDisposable {
   readonly #options: ListSearchesOptions;

@@ -7,8 +7,8 @@ const SPACE = 0x20;
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
- * Reads an edition's entries to their end and makes it ready to be searched. Takes half a second for all lists together,
- * so it belongs into a thread of its own. Throws what the entries throw.
+ * Reads an edition's entries to their end and makes it ready to be searched. Takes half a second for all lists
+ * together, so it belongs into a thread of its own. Throws what the entries throw.
  */
 export async function packEdition(entries: AsyncIterable<ListedEntry> | Iterable<ListedEntry>): Promise<PackedEdition> {
   const packing = new Packing();

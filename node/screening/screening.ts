@@ -39,7 +39,7 @@ export type Screening = {
 
 const MATCH_METHOD = { normalization: NORMALIZATION, rules: ['exact', 'substring'] } as const;
 
-/** Holds a name against lists (DOMAIN §3.3). Takes well below a millisecond. */
+/** Holds a name against lists (api-rules §4.1). Takes well below a millisecond. */
 export function screenName(name: string, lists: Iterable<UsableList>): Screening {
   const key = nameKey(name);
   const screened = [...lists].map((list) => screenedList(key, list));

@@ -4,7 +4,9 @@ import { type Codec, textCodec } from './table.ts';
 
 /** First byte of a compressed text. No UTF-8 text holds it (RFC 3629 §1), so a plain text is never taken for one. */
 const ZSTD = 0xff;
-/** Where the big-endian numbers before the frame stand: the CRC-32 of all that comes after it, and the text's length. */
+/**
+ * Where the big-endian numbers before the frame stand: the CRC-32 of all that comes after it, and the text's length.
+ */
 const CRC_AT = 1;
 const LENGTH_AT = 5;
 const FRAME_AT = 9;
@@ -16,8 +18,8 @@ export const MIN_COMPRESSED_BYTES = 4 << 10;
 export const MAX_COMPRESSED_BYTES = 4 << 20;
 
 /**
- * Texts, compressed with zstd (RFC 8878) where that makes them smaller; plain ones are read as they are. Decoding throws
- * where any bit of a compressed text was flipped, and never makes more of a value than the longest text.
+ * Texts, compressed with zstd (RFC 8878) where that makes them smaller; plain ones are read as they are. Decoding
+ * throws where any bit of a compressed text was flipped, and never makes more of a value than the longest text.
  */
 export const compressedTextCodec: Codec<string> = {
   encode(text) {

@@ -26,8 +26,9 @@ const BLOCK = 16;
 const MAX_BLOCKS = 16_384;
 
 /**
- * Finds the row that covers a number: first under the key where it was found before, which costs a tenth of a search. Keys
- * alone are remembered; the row is read and opened each time, so that one that was rewritten is found as it is now.
+ * Finds the row that covers a number: first under the key where it was found before, which costs a tenth of a search.
+ * Keys alone are remembered; the row is read and opened each time, so that one that was rewritten is found as it is
+ * now.
  */
 export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
   readonly #options: CoveringRowsOptions<Parts, Value, Covered>;

@@ -5,7 +5,9 @@ import type { Operation } from './operation.ts';
 import type { Store } from './store.ts';
 import { Table, textCodec } from './table.ts';
 
-/** (hash of the key of a row that was deleted or rewritten) → that key. What the row held before may still be in a file. */
+/**
+ * (hash of the key of a row that was deleted or rewritten) → that key. What the row held before may still be in a file.
+ */
 export const purgeDueTable = new Table('purge-due', textCodec);
 
 /** Pause between two purges: rows that end meanwhile share the next one. In milliseconds. */
@@ -16,9 +18,9 @@ const RETRY_MS = 30_000;
 const TOGETHER = 256;
 
 /**
- * What must leave no trace on the disk when it ends: private and data keys. Deleting such a row, or rewriting it without
- * what ended, and noting that it is to be purged is one write, so whatever stops in between, what is due is known at the
- * next start. A row that has ended is not written again.
+ * What must leave no trace on the disk when it ends: private and data keys. Deleting such a row, or rewriting it
+ * without what ended, and noting that it is to be purged is one write, so whatever stops in between, what is due is
+ * known at the next start. A row that has ended is not written again.
  */
 export class DuePurges implements AsyncDisposable {
   readonly #store: Store;

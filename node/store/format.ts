@@ -2,16 +2,19 @@ import { type Reads, StoreError } from './store.ts';
 import { numberCodec, Table } from './table.ts';
 
 /**
- * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates. 2: a
- * log entry begins with the running hash before its message, and false checkpoints stand under their size. 3: every group of a
- * batch is by the key of its envelope. 4: the payload keys of neighbouring records share a row, and so do a group's records
- * of one source in the index of sources.
+ * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates.
+ * 2: a log entry begins with the running hash before its message, and false checkpoints stand under their size. 3:
+ * every group of a batch is by the key of its envelope. 4: the payload keys of neighbouring records share a row, and so
+ * do a group's records of one source in the index of sources.
  */
 export const STORE_FORMAT = 4;
 /** The one earlier format that is migrated. */
 export const MIGRATED_FORMAT = 3;
 
-/** (`store`) → version of the store's format, the first row that is written; (`migrating`) → version that is migrated from. */
+/**
+ * (`store`) → version of the store's format, the first row that is written; (`migrating`) → version that is migrated
+ * from.
+ */
 export const formatTable = new Table('format', numberCodec);
 export const FORMAT_KEY = formatTable.key('store');
 /** Its row is there while the store is migrated, so that no release takes a part of either format for the whole. */
@@ -21,8 +24,8 @@ export const MIGRATING_KEY = formatTable.key('migrating');
 export type FormatState = 'current' | 'earlier';
 
 /**
- * Throws `StoreError` `format` where a store has rows of a format that this release does not read. Its message, one line,
- * says what to do.
+ * Throws `StoreError` `format` where a store has rows of a format that this release does not read. Its message, one
+ * line, says what to do.
  */
 export async function requireFormat(store: Reads): Promise<FormatState> {
   if ((await store.first({})) === undefined) return 'current';

@@ -5,14 +5,18 @@ interface Asked extends PromiseWithResolvers<Uint8Array | undefined> {
   readonly key: string;
 }
 
-/** Whoever asked is answered so many in one turn of the event loop: what they do with a row takes some tenths of a millisecond. */
+/**
+ * Whoever asked is answered so many in one turn of the event loop: what they do with a row takes some tenths of a
+ * millisecond.
+ */
 const ANSWERED_TOGETHER = 16;
 /** Ranges whose first row is sought at the same time, each by a thread of the few that there are. */
 const SOUGHT_TOGETHER = 8;
 
 /**
- * Rows of a store for whoever reads many at a time: what is asked for within one turn of the event loop is one question to
- * the database, which costs little more than one row does. However many ask, a turn stays short. Nothing is remembered.
+ * Rows of a store for whoever reads many at a time: what is asked for within one turn of the event loop is one question
+ * to the database, which costs little more than one row does. However many ask, a turn stays short. Nothing is
+ * remembered.
  */
 export class GatheredReads implements Reads {
   readonly #store: Pick<Store, 'first' | 'getMany' | 'range'>;

@@ -17,7 +17,10 @@ export type RowChange =
   | { readonly type: 'put'; readonly key: string; readonly value: Uint8Array }
   | { readonly type: 'del'; readonly key: string };
 
-/** Makes a row anew of what it is when the write is applied, so that no other write comes between. A missing row stays so. */
+/**
+ * Makes a row anew of what it is when the write is applied, so that no other write comes between. A missing row stays
+ * so.
+ */
 export interface RowRewrite {
   readonly type: 'rewrite';
   readonly key: string;

@@ -8,7 +8,9 @@ interface Epoch {
   readonly over: PromiseWithResolvers<void>;
 }
 
-/** Knows when the reads that are under way now have all ended. A read pins what the database looked like at its start. */
+/**
+ * Knows when the reads that are under way now have all ended. A read pins what the database looked like at its start.
+ */
 export class ReadEpochs {
   #current = newEpoch();
   readonly #draining = new Set<Epoch>();
@@ -76,10 +78,10 @@ export class PurgeError extends Error {
  *
  * LevelDB drops an overwritten value only when a compaction meets it together with what overwrote it, and no reader's
  * snapshot lies between the two. So: wait for the readers from before the change; flush what is in memory, which ends
- * the log that has the value; write each row once more as it is, so that its key has an entry above every file it is in;
- * and compact that entry down through all levels. Files that a reader kept open are looked for in the end. An error in
- * LevelDB's background thread passes here in silence: it fails the next write, by which the caller notes that the purge is
- * done.
+ * the log that has the value; write each row once more as it is, so that its key has an entry above every file it is
+ * in; and compact that entry down through all levels. Files that a reader kept open are looked for in the end. An error
+ * in LevelDB's background thread passes here in silence: it fails the next write, by which the caller notes that the
+ * purge is done.
  */
 export async function purge(
   { directory, level, reads, write }: PurgeTools,

@@ -129,9 +129,9 @@ export interface StoreOptions {
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 64 << 20;
 /**
- * Table files that are open, and mapped, at a time. LevelDB maps 1,000 of 2 MiB by itself, whose pages count as resident
- * once they are read: 1.7 GB of a store of three million records. A read of a file that is not open takes 30 to 50 µs of
- * processor more; reading in order costs nothing more.
+ * Table files that are open, and mapped, at a time. LevelDB maps 1,000 of 2 MiB by itself, whose pages count as
+ * resident once they are read: 1.7 GB of a store of three million records. A read of a file that is not open takes 30
+ * to 50 µs of processor more; reading in order costs nothing more.
  */
 export const MAX_OPEN_FILES = 128;
 
@@ -167,7 +167,9 @@ export class Store implements AsyncDisposable {
   #writes = 0;
   /** Keys of the write that failed, until the store is whole again. */
   #failed: readonly string[] | undefined;
-  /** The rows under those keys as they were: read before the database is opened anew and might show the failed write. */
+  /**
+   * The rows under those keys as they were: read before the database is opened anew and might show the failed write.
+   */
   #undo: readonly RowChange[] | undefined;
   /** Set while the database is closed for that. */
   #renewing: Promise<void> | undefined;
@@ -220,8 +222,8 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * Read on this thread: what is in LevelDB's or the system's cache, as nearly all is, costs two microseconds so, and twenty
-   * and a turn of the event loop by way of another thread. What is not waits for the disk here.
+   * Read on this thread: what is in LevelDB's or the system's cache, as nearly all is, costs two microseconds so, and
+   * twenty and a turn of the event loop by way of another thread. What is not waits for the disk here.
    */
   async get(key: string): Promise<Uint8Array | undefined> {
     if (this.#renewing !== undefined) await this.#renewing;
@@ -268,8 +270,8 @@ export class Store implements AsyncDisposable {
 
   /**
    * Makes sure that what rows held before they were deleted or rewritten is in no file of the store any more, its log
-   * included. The rows stay as they are. Rewrites the files that the keys fall into: for few keys, and rarely. Throws where it
-   * could not be completed; then it may be tried again.
+   * included. The rows stay as they are. Rewrites the files that the keys fall into: for few keys, and rarely. Throws
+   * where it could not be completed; then it may be tried again.
    */
   async purge(keys: readonly string[], signal = new AbortController().signal): Promise<void> {
     await this.#renewing;

@@ -66,7 +66,7 @@ export interface TransportOptions {
   readonly limits?: Partial<TransportLimits>;
 }
 
-/** Moves bytes between the members of a federation, and nobody else (DESIGN §5). */
+/** Moves bytes between the members of a federation, and nobody else. */
 export interface Transport extends AsyncDisposable {
   start(): Promise<void>;
   /**

@@ -31,10 +31,10 @@ interface Account {
 }
 
 /**
- * Hangs up on a member that floods, and keeps it out for a while. What one member may cost is bounded before anything of
- * it is looked at: the gossip that it hands over, its own or others', new or not, before signatures are checked; the
- * streams that it has open, whether it asks anything or not. The bounds lie far above what an honest
- * member does at its busiest.
+ * Hangs up on a member that floods, and keeps it out for a while. What one member may cost is bounded before anything
+ * of it is looked at: the gossip that it hands over, its own or others', new or not, before signatures are checked; the
+ * streams that it has open, whether it asks anything or not. The bounds lie far above what an honest member does at its
+ * busiest.
  *
  * Ownership: accounts are bounded by the members that ever were.
  */

@@ -2,8 +2,9 @@ import { TransportError } from './errors.ts';
 import type { TransportErrorCode } from './errors.ts';
 
 /**
- * Wire form of requests and answers: one kind byte, the body's length in four bytes (big-endian), the body. A request is
- * one data frame. An answer is data frames, then exactly one frame of another kind, without body, that says how it ended.
+ * Wire form of requests and answers: one kind byte, the body's length in four bytes (big-endian), the body. A request
+ * is one data frame. An answer is data frames, then exactly one frame of another kind, without body, that says how it
+ * ended.
  */
 export const HEADER_BYTES = 5;
 
@@ -41,7 +42,8 @@ export function lastFrame(kind: 'end' | Refusal): Uint8Array {
 
 /**
  * Reads a frame's header.
- * @throws TransportError `malformed` for an unknown kind or a last frame with a body, `too-large` over `most` body bytes
+ * @throws TransportError `malformed` for an unknown kind or a last frame with a body, `too-large` over `most` body
+ * bytes
  */
 export function parseHeader(bytes: Uint8Array, most: number): FrameHeader {
   const kind = kindOf(bytes[0]);

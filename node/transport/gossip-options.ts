@@ -60,8 +60,9 @@ export function gossipOptions(topics: readonly string[]): Partial<GossipsubOpts>
 }
 
 /**
- * Scores are for watching; the allow-list keeps out. No penalty for slow mesh delivery (regions differ) nor for a shared
- * address (nodes behind one proxy), and a mild one for invalid messages, because forwarders are punished with authors.
+ * Scores are for watching; the allow-list keeps out. No penalty for slow mesh delivery (regions differ) nor for a
+ * shared address (nodes behind one proxy), and a mild one for invalid messages, because forwarders are punished with
+ * authors.
  */
 function scoring(topics: readonly string[]): NonNullable<GossipsubOpts['scoreParams']> {
   const topic = {

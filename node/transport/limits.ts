@@ -4,8 +4,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * Every bound of the transport. Sizes in bytes, times in milliseconds, rates per second. What one member, and all of them,
- * may ask of a node stands in the table of allowances.
+ * Every bound of the transport. Sizes in bytes, times in milliseconds, rates per second. What one member, and all of
+ * them, may ask of a node stands in the table of allowances.
  */
 export interface TransportLimits {
   /** Largest gossiped message, ours or a peer's. */

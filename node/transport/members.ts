@@ -9,8 +9,8 @@ export interface RosterPeer {
 }
 
 /**
- * The roster as the network sees it, and the allow-list: empty before the first `replace`. Everything reads it live, so a
- * new roster holds from the moment `replace` returns.
+ * The roster as the network sees it, and the allow-list: empty before the first `replace`. Everything reads it live, so
+ * a new roster holds from the moment `replace` returns.
  */
 export class Members {
   readonly self: string;

@@ -4,7 +4,7 @@ import { type Topic, TOPICS } from './contract.ts';
 const VERSION = 1;
 const DIGEST = /^[0-9a-f]{8}$/;
 
-/** Wire names of one federation's topics and protocols (DESIGN §5). */
+/** Wire names of one federation's topics and protocols. */
 export interface WireNames {
   readonly topics: readonly string[];
   topic(topic: Topic): string;

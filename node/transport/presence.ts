@@ -10,10 +10,10 @@ type Listener = (node: string) => void;
 /**
  * Who came and went, told by node id: once when the first connection to a member opens, once when the last closes.
  *
- * A member that dials while a connection from it is open here has given that one up, for it dials only when it has none:
- * what was cut may seem open on this side for long. So it has gone, and comes again; the old connection is ended, with
- * its gossip streams, which would otherwise keep those of the new one from being opened. Where both dialled at once,
- * both keep the connection of the one who dials first.
+ * A member that dials while a connection from it is open here has given that one up, for it dials only when it has
+ * none: what was cut may seem open on this side for long. So it has gone, and comes again; the old connection is ended,
+ * with its gossip streams, which would otherwise keep those of the new one from being opened. Where both dialled at
+ * once, both keep the connection of the one who dials first.
  */
 export class Presence {
   readonly #members: Members;
@@ -66,8 +66,8 @@ export class Presence {
   }
 
   /**
-   * Whether the older connection was dialled while the newer one was, by the side that dials first. It has a dial's whole
-   * time on either side to be the older one in: `open` is when its socket was.
+   * Whether the older connection was dialled while the newer one was, by the side that dials first. It has a dial's
+   * whole time on either side to be the older one in: `open` is when its socket was.
    */
   #hasCrossed({ direction, remotePeer, timeline }: Connection, newer: Connection): boolean {
     const { dialTimeout, handshakeTimeout } = this.#limits;

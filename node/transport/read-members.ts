@@ -4,7 +4,10 @@ import type { TransportMember } from './contract.ts';
 import { reasonOf, TransportError } from './errors.ts';
 import type { RosterPeer } from './members.ts';
 
-/** A roster as the network sees it. Throws `malformed` where no transport could reach a member: its id or an address cannot be read. */
+/**
+ * A roster as the network sees it. Throws `malformed` where no transport could reach a member: its id or an address
+ * cannot be read.
+ */
 export function readMembers(members: readonly TransportMember[]): RosterPeer[] {
   return members.map(readMember);
 }

@@ -35,9 +35,9 @@ const MINUTE_SECONDS = 60;
 const KIB = 1024;
 
 /**
- * What answering each member may cost of the processor, and in bytes sent, in a minute. A request weighs something when it
- * is taken on, and its answer as it is sent; what an answer goes over the allowance is owed: the next one is taken on once
- * that has come back.
+ * What answering each member may cost of the processor, and in bytes sent, in a minute. A request weighs something when
+ * it is taken on, and its answer as it is sent; what an answer goes over the allowance is owed: the next one is taken
+ * on once that has come back.
  */
 export class MemberBudget {
   readonly #limits: MemberBudgetLimits;

@@ -286,8 +286,8 @@ function seenOf({ node, gossip }: Running, peerId: PeerId): SeenOfPeer {
 }
 
 /**
- * What stands on libp2p. Loaded at the start of a transport, since it costs some 300 ms and 60 MB, and in parts, between
- * which whoever asks the node meanwhile is answered.
+ * What stands on libp2p. Loaded at the start of a transport, since it costs some 300 ms and 60 MB, and in parts,
+ * between which whoever asks the node meanwhile is answered.
  */
 async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);
@@ -304,8 +304,8 @@ async function loadLibp2p() {
 }
 
 /**
- * Members only, both ways, but for those that flood. A dialler who is kept out sees its dial succeed before it is dropped: an inbound stranger is
- * known only after the handshake.
+ * Members only, both ways, but for those that flood. A dialler who is kept out sees its dial succeed before it is
+ * dropped: an inbound stranger is known only after the handshake.
  */
 function membersOnly(members: Members, guard: Pick<FloodGuard, 'isKeptOut'>, log: Logger): ConnectionGater {
   const deny = (peer: PeerId): boolean => {

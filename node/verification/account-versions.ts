@@ -17,8 +17,8 @@ interface Place {
 }
 
 /**
- * Finds versions of accounts' statements by their places in the log, as far as this node has them: one that it has not got
- * yet says nothing here.
+ * Finds versions of accounts' statements by their places in the log, as far as this node has them: one that it has not
+ * got yet says nothing here.
  */
 export class AccountVersions {
   readonly #sources: Pick<EvidenceSources, 'decisionOf' | 'store'>;
@@ -33,8 +33,9 @@ export class AccountVersions {
   }
 
   /**
-   * The newest version that was decided before a place in the log; null: before any that is to come. The last one is looked
-   * at first; where that is too young, the home's batches, which were decided in their order, are searched by halves.
+   * The newest version that was decided before a place in the log; null: before any that is to come. The last one is
+   * looked at first; where that is too young, the home's batches, which were decided in their order, are searched by
+   * halves.
    */
   async newestBefore(account: string, place: number | null): Promise<DecidedVersion | undefined> {
     const { store } = this.#sources;

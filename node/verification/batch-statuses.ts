@@ -12,7 +12,9 @@ export interface BatchStatusSources {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
 }
 
-/** Anchoring status of many records of this node. Records of one batch are anchored together, so it judges one of each. */
+/**
+ * Anchoring status of many records of this node. Records of one batch are anchored together, so it judges one of each.
+ */
 export class BatchStatuses {
   readonly #sources: BatchStatusSources;
   readonly #known: { readonly batch: StoredBatch; readonly status: Status }[] = [];

@@ -75,8 +75,8 @@ export async function publicProof(sources: FederationProofSources, evidence: Evi
 }
 
 /**
- * What one node tells another of a record that is too young to have come round: what its own node signed, and nothing of
- * the log, which every node reads itself.
+ * What one node tells another of a record that is too young to have come round: what its own node signed, and nothing
+ * of the log, which every node reads itself.
  */
 export function youngBundle(
   { keys }: { readonly keys: Pick<FederationKeys, 'directory' | 'rosters'> },
@@ -103,8 +103,8 @@ export function disclosureOf({ salt, text }: OpenedPayload): NonNullable<Bundle[
 }
 
 /**
- * Versions of statements, and what was made elsewhere, are read in the order of their decisions: a bundle proves where these
- * stand.
+ * Versions of statements, and what was made elsewhere, are read in the order of their decisions: a bundle proves where
+ * these stand.
  */
 function placesOf(linked: readonly Evidence[]): WithinRoster {
   const last = new Map<NodeId, number>();

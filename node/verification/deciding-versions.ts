@@ -21,8 +21,8 @@ export class DecidingVersions {
   readonly #spans: Span[] = [];
 
   /**
-   * Finds those of these places, null where there is none; the first places come first. In the order of the log, the youngest
-   * first, each version is looked for once.
+   * Finds those of these places, null where there is none; the first places come first. In the order of the log, the
+   * youngest first, each version is looked for once.
    */
   static async find(
     versions: Pick<AccountVersions, 'newestBefore'>,
@@ -42,7 +42,9 @@ export class DecidingVersions {
     return this.#spans.flatMap(({ version }) => version ?? []);
   }
 
-  /** Whether it is known which version decides of a record at that place, or that there is none. `without`: not at hand. */
+  /**
+   * Whether it is known which version decides of a record at that place, or that there is none. `without`: not at hand.
+   */
   covers(place: number | null, without: ReadonlySet<RecordId> = new Set()): boolean {
     return this.#spans.some(({ version, upTo }) => {
       const isAtHand = version === undefined || !without.has(version.id);

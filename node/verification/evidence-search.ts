@@ -16,8 +16,8 @@ export interface EvidenceSearch {
 }
 
 /**
- * Returns the evidence about a record: from this store, else from the node that made it, else once more from this store, for
- * the record's batch may have arrived while its node was being asked. Undefined where nobody has it. Throws
+ * Returns the evidence about a record: from this store, else from the node that made it, else once more from this
+ * store, for the record's batch may have arrived while its node was being asked. Undefined where nobody has it. Throws
  * `EvidenceDamagedError`.
  */
 export async function findEvidence({ sources, exchange }: EvidenceSearch, id: RecordId): Promise<Evidence | undefined> {
@@ -25,9 +25,9 @@ export async function findEvidence({ sources, exchange }: EvidenceSearch, id: Re
 }
 
 /**
- * Returns salt and payload of a record, or why they cannot be had. An own record's are in this store; those of another node's
- * account version are held here where the version names this node, and withheld where it does not; all others are asked for
- * at the record's node.
+ * Returns salt and payload of a record, or why they cannot be had. An own record's are in this store; those of another
+ * node's account version are held here where the version names this node, and withheld where it does not; all others
+ * are asked for at the record's node.
  */
 export async function findPayload(
   { self, sources, cipher, exchange }: EvidenceSearch,

@@ -50,7 +50,9 @@ export interface Evidence {
   readonly decision: Decision | null;
 }
 
-/** What the store holds about a record cannot be read as it was written: a record, receipt, envelope, tile or index row. */
+/**
+ * What the store holds about a record cannot be read as it was written: a record, receipt, envelope, tile or index row.
+ */
 export class EvidenceDamagedError extends Error {
   override readonly name = 'EvidenceDamagedError';
 }
@@ -128,8 +130,8 @@ export async function completedIn(
 }
 
 /**
- * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was read
- * before the batch was sealed, or signed anew. While it is being signed anew there is none.
+ * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was
+ * read before the batch was sealed, or signed anew. While it is being signed anew there is none.
  */
 async function byOneKey(
   store: Reads,

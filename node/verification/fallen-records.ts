@@ -45,7 +45,10 @@ const PAGE_GROUPS = 512;
 /** Records of one page, about. */
 const PAGE_RECORDS = 512;
 
-/** Which of this node's own records fell by a revocation, and have to be attested again. Read-only; judged anew each time. */
+/**
+ * Which of this node's own records fell by a revocation, and have to be attested again. Read-only; judged anew each
+ * time.
+ */
 export class FallenRecords {
   readonly #options: FallenRecordsOptions;
 

@@ -34,10 +34,10 @@ const SPARE_WITNESSES = 1;
 export type WithinRoster = (roster: Roster) => readonly Need[];
 
 /**
- * What of the federation a file of proofs needs (TRUST §7): checkpoints of a quorum, of the majorities of its rosters
- * and those that show its revocations; the keys and revocations of whoever signed something in it; and the rosters up to
- * the one that its witnesses are counted within. `subject`: the decided batch that it is about, if any; `signing`: the keys
- * that signed what it is about; `besides`: what more members have to say.
+ * What of the federation a file of proofs needs (protocol §7): checkpoints of a quorum, of the majorities of its
+ * rosters and those that show its revocations; the keys and revocations of whoever signed something in it; and the
+ * rosters up to the one that its witnesses are counted within. `subject`: the decided batch that it is about, if any;
+ * `signing`: the keys that signed what it is about; `besides`: what more members have to say.
  */
 export async function proveFederation(
   sources: FederationProofSources,
@@ -150,7 +150,7 @@ function revocationNeed({ roster }: PlacedRoster, { index }: PlacedRevocation): 
   return { members, count: neededWitnesses(roster), spare: 0, says: ({ size }) => size > index };
 }
 
-/** By a compromised key none counts, by a rotated one those that do not reach the revocation (TRUST §5). */
+/** By a compromised key none counts, by a rotated one those that do not reach the revocation (protocol §5). */
 function isCounted({ node, keyId, size }: Checkpoint, revocations: readonly PlacedRevocation[]): boolean {
   return revocations.every(({ revocation, index }) => {
     if (revocation.node !== node || revocation.keyId !== keyId) return true;
@@ -201,8 +201,8 @@ export function isMet(checkpoints: readonly KnownCheckpoint[], { members, count,
 }
 
 /**
- * Few checkpoints that meet all needs, as far as they can be met (TRUST §7): of one size where possible, for each further
- * size costs every decision a path.
+ * Few checkpoints that meet all needs, as far as they can be met (protocol §7): of one size where possible, for each
+ * further size costs every decision a path.
  */
 export function chooseCheckpoints(
   candidates: readonly KnownCheckpoint[],

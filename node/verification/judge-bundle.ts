@@ -54,7 +54,9 @@ export function questionsOf(suite: Suite, text: string, limits: ParseOptions): B
   };
 }
 
-/** The verdict on a bundle that anyone brings, pinned to the node's own federation. Throws what `questionsOf` throws. */
+/**
+ * The verdict on a bundle that anyone brings, pinned to the node's own federation. Throws what `questionsOf` throws.
+ */
 export function judgeBundle(suite: Suite, text: string, { log, at, limits }: JudgingTerms): Verdict {
   const bundle = readBundle(text, limits);
   const { batch, receipt, linked = [] } = bundle;
@@ -94,7 +96,10 @@ function unique<Value>(values: readonly Value[]): readonly Value[] {
   return [...new Set(values)];
 }
 
-/** A receipt that somebody shows, of which nothing was checked: a node's word that a record with this leaf is its `seq`-th. */
+/**
+ * A receipt that somebody shows, of which nothing was checked: a node's word that a record with this leaf is its
+ * `seq`-th.
+ */
 export interface GivenReceipt {
   readonly node: NodeId;
   readonly seq: number;

@@ -25,7 +25,8 @@ export type JudgingWord =
   | { readonly notJson: { readonly code: JsonErrorCode; readonly message: string } };
 
 /**
- * A bundle was not judged: it took too long or too much memory, too many wait, or the node stops. Nothing is known of it.
+ * A bundle was not judged: it took too long or too much memory, too many wait, or the node stops. Nothing is known of
+ * it.
  */
 export class JudgingError extends Error {
   override readonly name = 'JudgingError';

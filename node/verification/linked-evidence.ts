@@ -25,8 +25,8 @@ export interface LinkedEvidence {
   readonly evidence: readonly Evidence[];
   readonly incidents: readonly Evidence[];
   /**
-   * About the versions of the account's statement that say whether the nodes of these, and of the record itself, speak for
-   * the account: none where the account's home made all of them.
+   * About the versions of the account's statement that say whether the nodes of these, and of the record itself, speak
+   * for the account: none where the account's home made all of them.
    */
   readonly statements: readonly Evidence[];
   /** Whether there is more of it than was gathered. */
@@ -55,8 +55,8 @@ const EVIDENCE_BYTES = 4_096;
 /**
  * Gathers the evidence about the records linked to a record, as far as this store has it.
  *
- * What was judged to hold once its batch was decided is kept: its record, receipt, envelope and decision never change any
- * more. Whether it still holds is judged each time; what does not is read anew.
+ * What was judged to hold once its batch was decided is kept: its record, receipt, envelope and decision never change
+ * any more. Whether it still holds is judged each time; what does not is read anew.
  */
 export class LinkedReader {
   readonly #sources: EvidenceSources;
@@ -72,8 +72,8 @@ export class LinkedReader {
   }
 
   /**
-   * Never throws: the record itself is judged whatever became of those linked to it, and what of them cannot be read shows
-   * nothing.
+   * Never throws: the record itself is judged whatever became of those linked to it, and what of them cannot be read
+   * shows nothing.
    */
   async read(subject: AttestationRecord): Promise<LinkedEvidence> {
     const { store } = this.#sources;
@@ -112,7 +112,9 @@ export class LinkedReader {
     }
   }
 
-  /** The versions that decide of these, and whether the one that decides of some evidence is at hand, if there is one. */
+  /**
+   * The versions that decide of these, and whether the one that decides of some evidence is at hand, if there is one.
+   */
   async #deciding(
     subject: AttestationRecord,
     elsewhere: readonly Evidence[],
@@ -180,8 +182,8 @@ interface Share {
 }
 
 /**
- * All evidence about several records that were read: of each batch that they are in envelope, decision and tiles are read
- * once. What cannot be read is told, record by record, and left out.
+ * All evidence about several records that were read: of each batch that they are in envelope, decision and tiles are
+ * read once. What cannot be read is told, record by record, and left out.
  */
 async function completedTogether(
   sources: EvidenceSources,

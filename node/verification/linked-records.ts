@@ -136,8 +136,8 @@ async function readThose<Found extends Linked>(
 }
 
 /**
- * Those that count: of the account's home, and beside them of the other nodes, of which each has its turn, so that what one
- * makes hides nothing of another. `ordered`: of one node, what matters most first.
+ * Those that count: of the account's home, and beside them of the other nodes, of which each has its turn, so that what
+ * one makes hides nothing of another. `ordered`: of one node, what matters most first.
  */
 function several<Found extends Linked>(
   { records: all, truncated }: Several<Found>,

@@ -62,7 +62,9 @@ export interface LogAnswers {
   readonly checkpoints: readonly CountedCheckpoint[];
 }
 
-/** Whether it is not known if something that one of these keys signed stands: then no member's word makes it verified. */
+/**
+ * Whether it is not known if something that one of these keys signed stands: then no member's word makes it verified.
+ */
 export function isUnclear({ unclear }: Pick<LogAnswers, 'unclear'>, keys: readonly NodeKey[]): boolean {
   return unclear.some(({ node, keyId }) => keys.some((key) => key.node === node && key.keyId === keyId));
 }
@@ -79,7 +81,7 @@ export function logViewOf({ roots, decisions, batches, rosters, revocations, che
   };
 }
 
-/** What this node knows by its own log (TRUST §8: whoever knows more always passes it in). Holds only what it has decided. */
+/** What this node knows by its own log (protocol §8). Holds only what it has decided. */
 export class LogKnowledge {
   readonly #sources: LogSources;
   readonly #roots = new LRUCache<number, Sha256Hash>({ max: MAX_ROOTS });

@@ -30,7 +30,7 @@ interface Named {
   readonly name: LedgerName;
 }
 
-/** What members did against the protocol, judged and shown by what this node has read of the ledger (TRUST §8). */
+/** What members did against the protocol, judged and shown by what this node has read of the ledger (protocol §8). */
 export class Misdeeds {
   readonly #sources: MisdeedSources;
 
@@ -62,7 +62,9 @@ export class Misdeeds {
     return judgeProof(nativeSuite, proof, { log: logViewOf(answers), messageAt }).word;
   };
 
-  /** The file that proves it to others; null where the ledger does not name both envelopes. Throws `LogDamagedError`. */
+  /**
+   * The file that proves it to others; null where the ledger does not name both envelopes. Throws `LogDamagedError`.
+   */
   async proofOf(pair: Equivocation): Promise<MisdeedProof | null> {
     const named = await this.#named(pair);
     if (named === null) return null;
@@ -75,8 +77,8 @@ export class Misdeeds {
   }
 
   /**
-   * The file that proves to others that a checkpoint is false, which this node's own tree contradicts; with no heads against
-   * it where no majority has signed as large a tree yet. Throws `LogDamagedError`.
+   * The file that proves to others that a checkpoint is false, which this node's own tree contradicts; with no heads
+   * against it where no majority has signed as large a tree yet. Throws `LogDamagedError`.
    */
   async falseCheckpoint({ checkpoint, signed }: KnownCheckpoint): Promise<MisdeedProof> {
     const { federationLog } = this.#sources;

@@ -73,7 +73,10 @@ export class ProofTrees {
     return path;
   }
 
-  /** Leaves of a batch from record `from` on, `count` of them, by the trees at hand or else read. Throws where one is missing. */
+  /**
+   * Leaves of a batch from record `from` on, `count` of them, by the trees at hand or else read. Throws where one is
+   * missing.
+   */
   async batchLeaves(envelope: Envelope, from: number, count: number, read: ReadTile): Promise<Uint8Array[]> {
     const begin = from - envelope.first;
     const end = begin + count;

@@ -56,9 +56,9 @@ interface DecidedPlace {
 }
 
 /**
- * Receipts that the decided batch does not keep (TRUST §8), from whoever shows them: each is compared with the batch that
- * this node holds, and kept where it proves to anyone that its node broke its word. Whoever stole a key could sign as many:
- * what a compromised key signed is neither kept nor shown.
+ * Receipts that the decided batch does not keep (protocol §8), from whoever shows them: each is compared with the batch
+ * that this node holds, and kept where it proves to anyone that its node broke its word. Whoever stole a key could sign
+ * as many: what a compromised key signed is neither kept nor shown.
  */
 export class ReceiptsNotKept {
   readonly #sources: ReceiptSources;
@@ -69,8 +69,8 @@ export class ReceiptsNotKept {
   }
 
   /**
-   * Takes a receipt that somebody shows. Resolves to whether it is evidence that was not kept yet. Costs a look at one row
-   * where the batch keeps it, and one signature where it is nobody's. Throws `LogDamagedError`.
+   * Takes a receipt that somebody shows. Resolves to whether it is evidence that was not kept yet. Costs a look at one
+   * row where the batch keeps it, and one signature where it is nobody's. Throws `LogDamagedError`.
    */
   async note(given: GivenReceipt): Promise<boolean> {
     const place = await this.#placeOf(given);

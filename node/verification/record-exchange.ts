@@ -30,8 +30,8 @@ export interface RecordExchangeOptions {
   /** Salt and payload of an own record; `withheld` where the residency policy keeps payloads in the region. */
   readonly payload: (id: RecordId) => Promise<OpenedPayload | 'erased' | 'withheld' | 'unknown'>;
   /**
-   * What a member may have of the payload of an `account` record, whatever the residency policy; `unnamed` where the record
-   * does not name it. Undefined of any other record.
+   * What a member may have of the payload of an `account` record, whatever the residency policy; `unnamed` where the
+   * record does not name it. Undefined of any other record.
    */
   readonly statement: (
     id: RecordId,
@@ -46,8 +46,9 @@ export interface RecordExchangeOptions {
 
 /**
  * Questions about single records, put to the node that made them: the evidence of a record too young to have been sent
- * round, and a payload, which crosses the border in memory only, for one check. The statement of an account is given to the
- * members that it names, by each that has it. Answers that do not hold count as none; who is no member any more gets none.
+ * round, and a payload, which crosses the border in memory only, for one check. The statement of an account is given to
+ * the members that it names, by each that has it. Answers that do not hold count as none; who is no member any more
+ * gets none.
  */
 export class RecordExchange {
   readonly #options: RecordExchangeOptions;
@@ -99,8 +100,8 @@ export class RecordExchange {
   }
 
   /**
-   * What is left of an answer once nobody's word is in it: no decision but that of this node's own log, and no batch that
-   * the origin's own chain, as it is held here, has nothing of the record in.
+   * What is left of an answer once nobody's word is in it: no decision but that of this node's own log, and no batch
+   * that the origin's own chain, as it is held here, has nothing of the record in.
    */
   async #openEvidence(id: RecordId, bundle: Bundle): Promise<Evidence | undefined> {
     const { keys, chains, decisionOf } = this.#options;

@@ -33,11 +33,11 @@ export interface Judging extends Pick<Known, 'anchored' | 'payload'> {
 }
 
 /**
- * The verdict on records that this node holds evidence of, by its own log: rosters, revocations and checkpoints are those
- * that it knows, so that none of them travels, and none is checked again.
+ * The verdict on records that this node holds evidence of, by its own log: rosters, revocations and checkpoints are
+ * those that it knows, so that none of them travels, and none is checked again.
  *
- * What follows from the bytes of evidence alone is remembered for as long as the evidence is; what the log says of it is
- * asked each time.
+ * What follows from the bytes of evidence alone is remembered for as long as the evidence is; what the log says of it
+ * is asked each time.
  */
 export class RecordJudge {
   readonly #keys: FederationKeys;

@@ -27,7 +27,9 @@ import { BundleJudge, type PayloadAnswer, Verifier } from './verifier.ts';
 export interface VerificationServices extends AsyncDisposable {
   readonly verifier: Verifier;
   readonly view: AnchoringView;
-  /** Evidence about a record, from this store or from the node that made it. There is none of one that is not paid for. */
+  /**
+   * Evidence about a record, from this store or from the node that made it. There is none of one that is not paid for.
+   */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Evidence about the records linked to one, from this store. */
   readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;

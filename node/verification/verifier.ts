@@ -87,7 +87,9 @@ export interface VerifiedRecord {
   readonly links: RecordLinks;
 }
 
-/** Verifies records from the stored bytes, and bundles that anyone brings, by the one verdict and this node's own log. */
+/**
+ * Verifies records from the stored bytes, and bundles that anyone brings, by the one verdict and this node's own log.
+ */
 export class Verifier {
   readonly #options: VerifierOptions;
   readonly #underWay = new SingleFlight<VerifiedRecord | undefined>();
@@ -99,8 +101,8 @@ export class Verifier {
 
   /**
    * Verdict on a record of any node; undefined where no node at hand knows it. Throws `EvidenceDamagedError` where the
-   * stored evidence cannot even be read. Who asks for one record at the same time shares one verdict, which is on what there
-   * was after all of them had asked. Rejects with `BusyError` where too many verdicts wait.
+   * stored evidence cannot even be read. Who asks for one record at the same time shares one verdict, which is on what
+   * there was after all of them had asked. Rejects with `BusyError` where too many verdicts wait.
    */
   verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
     const isOneMore = !this.#underWay.has(id);
@@ -130,8 +132,8 @@ export class Verifier {
   }
 
   /**
-   * Verdict on the text of a bundle, pinned to this node's federation and by this node's own log. `limits`: on its JSON.
-   * Throws what `JudgingThread.judge` throws.
+   * Verdict on the text of a bundle, pinned to this node's federation and by this node's own log. `limits`: on its
+   * JSON. Throws what `JudgingThread.judge` throws.
    */
   async verifyBundle(text: string, limits: ParseOptions): Promise<Verdict> {
     const { now, bundles, knowledge } = this.#options;

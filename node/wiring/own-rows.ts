@@ -23,7 +23,9 @@ export async function rowsOfOwn(
   ];
 }
 
-/** Whether the rows of an account are those that its newest version was made of is looked at once the node has started. */
+/**
+ * Whether the rows of an account are those that its newest version was made of is looked at once the node has started.
+ */
 function lookedAt({ kind, account, node, submittedAt }: AttestationRecord): readonly Operation[] {
   const isVersion = kind === 'account' && homeOf(account) === node;
   return isVersion ? [dueOperation(account, 'taken-back', Date.parse(submittedAt))] : [];

@@ -25,8 +25,8 @@ export function haltSigning(services: LastRecords, reason: HaltReason): void {
 }
 
 /**
- * Seals what a removed member recorded, what is being written among it, and nothing after it: that is still to be decided,
- * and the others name it. Call once nothing more is let in.
+ * Seals what a removed member recorded, what is being written among it, and nothing after it: that is still to be
+ * decided, and the others name it. Call once nothing more is let in.
  */
 export function sealLast({ intake, sealer, follower, start, log }: LastRecords): void {
   if (start.pending) return;

@@ -8,7 +8,9 @@ export function refusalSource(key: KeyId): string {
   return SOURCE_PREFIX + key;
 }
 
-/** The key that a record of kind `account_key_refused` refuses; undefined where it names none, or is of another kind. */
+/**
+ * The key that a record of kind `account_key_refused` refuses; undefined where it names none, or is of another kind.
+ */
 export function refusedKeyOf({ kind, sourceId }: Pick<AttestationRecord, 'kind' | 'sourceId'>): KeyId | undefined {
   if (kind !== 'account_key_refused' || !sourceId.startsWith(SOURCE_PREFIX)) return undefined;
   const id = sourceId.slice(SOURCE_PREFIX.length);

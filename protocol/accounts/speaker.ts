@@ -44,10 +44,10 @@ export function isAccountVersion(record: AttestationRecord): boolean {
 }
 
 /**
- * Whether the node of a record speaks for the record's account (TRUST §5): its home always does, any other where the newest
- * version of the account's statement that was decided before the record names it. A record whose decision is not shown
- * comes after every version, and a version whose decision is not shown says nothing. `versions`: records that hold, of
- * whatever kind and account.
+ * Whether the node of a record speaks for the record's account (protocol §5): its home always does, any other where the
+ * newest version of the account's statement that was decided before the record names it. A record whose decision is not
+ * shown comes after every version, and a version whose decision is not shown says nothing. `versions`: records that
+ * hold, of whatever kind and account.
  */
 export function standingOf({ record, index }: PlacedRecord, versions: readonly PlacedRecord[]): Standing {
   if (isMadeAtHome(record)) return AT_HOME;

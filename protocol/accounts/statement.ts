@@ -44,8 +44,8 @@ const AccountStatementShape = Closed({
   version: OrdinalShape,
 });
 /**
- * One version of what an account's home says of it to the nodes that it names (TRUST §5): the payload of a record of kind
- * `account`, whose claims repeat `nodes` and `version`. A key that a version does not list is revoked by it.
+ * One version of what an account's home says of it to the nodes that it names (protocol §5): the payload of a record of
+ * kind `account`, whose claims repeat `nodes` and `version`. A key that a version does not list is revoked by it.
  */
 export type AccountStatement = Static<typeof AccountStatementShape>;
 

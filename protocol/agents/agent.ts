@@ -32,8 +32,8 @@ export const MAX_AGENT_KEYS = 128;
 
 /**
  * The agent that a registration and its key events make, the events in the order in which its node made them; undefined
- * where the first record is no registration. Records of another node, account or agent say nothing about it, and nothing
- * that comes after a deactivation does.
+ * where the first record is no registration. Records of another node, account or agent say nothing about it, and
+ * nothing that comes after a deactivation does.
  */
 export function agentOf(registration: AttestationRecord, events: readonly AttestationRecord[]): Agent | undefined {
   const { claims } = registration;

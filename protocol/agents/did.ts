@@ -24,7 +24,10 @@ export function agentAddress(baseUrl: string, agentId: string): AgentAddress {
   };
 }
 
-/** A verification method of `JsonWebKey` type (W3C Controlled Identifiers §2.2), its key as RFC 7517 by the AKP key type. */
+/**
+ * A verification method of `JsonWebKey` type (W3C Controlled Identifiers §2.2), its key as RFC 7517 by the AKP key
+ * type.
+ */
 export interface DidVerificationMethod {
   readonly id: string;
   readonly type: 'JsonWebKey';

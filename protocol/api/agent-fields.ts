@@ -15,7 +15,9 @@ export const AgentIdShape = Type.String({ minLength: 1, maxLength: MAX_AGENT_ID,
 export const SignatureTextShape = base64urlOf(SIGNATURE_BYTES);
 export const PublicKeyTextShape = base64urlOf(PUBLIC_KEY_BYTES);
 
-/** Members by which a decision names the agent that it is made for. An agent that holds its own key brings the last two. */
+/**
+ * Members by which a decision names the agent that it is made for. An agent that holds its own key brings the last two.
+ */
 export const SPEAKING_AGENT_MEMBERS = {
   agentId: Type.Optional(AgentIdShape),
   /** Base64url of 32 bytes: the salt of the record's commitments, which the agent has signed one of. */

@@ -23,8 +23,8 @@ export const MAX_SEED = 2 ** 32 - 2;
 const MessageShape = Closed({ role: Type.Enum([...ROLES]), content: TextShape(1, MAX_CONTENT) });
 
 /**
- * `POST /v1/x402/attested-inference` (DOMAIN §3.3). The last message is the user's. Closed: a member that would change
- * the completion elsewhere, as `stream` or `tools`, is refused and not ignored.
+ * `POST /v1/x402/attested-inference` (api-rules §4.1). The last message is the user's. Closed: a member that would
+ * change the completion elsewhere, as `stream` or `tools`, is refused and not ignored.
  */
 export const AttestedInferenceRequestShape = Closed({
   messages: Type.Array(MessageShape, { minItems: 1, maxItems: MAX_MESSAGES }),

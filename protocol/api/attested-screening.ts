@@ -16,7 +16,7 @@ export const MAX_GIVEN_NAME = 600;
 const MAX_QUERY_ID = 128;
 const MATCH_TYPES = ['exact', 'substring'] as const;
 
-/** `POST /v1/x402/attested-screening` (DOMAIN §3.3). Closed: what would not be acted on is refused. */
+/** `POST /v1/x402/attested-screening` (api-rules §4.1). Closed: what would not be acted on is refused. */
 export const ScreeningRequestShape = Closed({
   name: TextShape(MIN_NAME, MAX_GIVEN_NAME),
   queryId: Type.Optional(TextShape(1, MAX_QUERY_ID)),

@@ -72,7 +72,7 @@ const ListedAddressShape = Closed({
 });
 export type ListedAddress = Static<typeof ListedAddressShape>;
 
-/** What `GET /v1/x402/check-counterparty/:address` answers (DOMAIN §3.3). Amounts are in the smallest unit. */
+/** What `GET /v1/x402/check-counterparty/:address` answers (api-rules §4.1). Amounts are in the smallest unit. */
 export const CounterpartyAnswerShape = PaidShape({
   address: Type.String({ pattern: '^0x[0-9a-f]{40}$' }),
   queryHash: Sha256Shape,

@@ -6,7 +6,7 @@ import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.
 export const StatusShape = Type.Enum(['pending', 'buffered', 'anchored', 'confirmed'], { title: 'RecordStatus' });
 export const WarningsShape = Type.Array(Type.String());
 
-/** Members of every answer to an accepted record (DOMAIN §3). */
+/** Members of every answer to an accepted record (api-rules §7). */
 export const ENVELOPE_MEMBERS = {
   success: Type.Literal(true),
   attestationId: RecordIdShape,

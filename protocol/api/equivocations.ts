@@ -54,11 +54,14 @@ export const EquivocationsAnswerShape = Closed({
   /** In order of nodes and numbers. */
   equivocations: Type.Array(EquivocationShape, { maxItems: EQUIVOCATIONS_PAGE }),
   /**
-   * On the first page: checkpoints that the tree of this node contradicts, at most two of a member; none while most members
-   * contradict that tree.
+   * On the first page: checkpoints that the tree of this node contradicts, at most two of a member; none while most
+   * members contradict that tree.
    */
   falseCheckpoints: Type.Array(SignedCheckpointShape),
-  /** On the first page: records in whose place the decided batch holds another, though their node gave a receipt for them. */
+  /**
+   * On the first page: records in whose place the decided batch holds another, though their node gave a receipt for
+   * them.
+   */
   receiptsNotKept: Type.Array(Closed({ node: NodeIdShape, seq: OrdinalShape })),
   nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
 });

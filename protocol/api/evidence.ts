@@ -5,7 +5,7 @@ import { Closed, OrdinalShape, OrNull, RecordIdShape, Sha256Shape, TimestampShap
 import { MAX_LINKED } from '../verdict/bundle.ts';
 import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
-/** The flags of the evidence rules (DOMAIN §2). What is not shown is false. */
+/** The flags of the evidence rules (api-rules §6). What is not shown is false. */
 const ComplianceStatusShape = Closed(
   {
     article12_1: Type.Boolean(),
@@ -56,9 +56,13 @@ export const EVIDENCE = {
   complianceStatus: ComplianceStatusShape,
   complianceDetail: ComplianceDetailShape,
   agent: AgentVerdictShape,
-  /** Whether the record's node speaks for its account: its home, or a node that its statement names. Null where unknown. */
+  /**
+   * Whether the record's node speaks for its account: its home, or a node that its statement names. Null where unknown.
+   */
   speaks: OrNull(Type.Boolean()),
-  /** Versions of the account's statement by which records of other nodes than its home were judged, the newest first. */
+  /**
+   * Versions of the account's statement by which records of other nodes than its home were judged, the newest first.
+   */
   accountStatements: Type.Array(AccountVersionShape, { maxItems: MAX_LINKED }),
 };
 const EvidenceShape = Closed(EVIDENCE);

@@ -15,7 +15,7 @@ const RateShape = Closed(
   { title: 'ExchangeRate' },
 );
 
-/** What a snapshot of each fact says (DOMAIN §3.3). Times are the ledger's own, `seconds.nanoseconds`. */
+/** What a snapshot of each fact says (api-rules §4.1). Times are the ledger's own, `seconds.nanoseconds`. */
 export const FACT_VALUE_SHAPES = {
   'exchange-rate': Closed(
     {

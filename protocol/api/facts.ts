@@ -51,7 +51,9 @@ function Attested<Name extends Fact>(fact: Name) {
   return Closed({ ...snapshotOf(Type.Literal(fact), FACT_VALUE_SHAPES[fact]), attestationId: RecordIdShape });
 }
 
-/** `GET /v1/x402/hedera-facts/all`: `attestation` is that of the first fact; all six are recorded and anchored together. */
+/**
+ * `GET /v1/x402/hedera-facts/all`: `attestation` is that of the first fact; all six are recorded and anchored together.
+ */
 export const AllFactsShape = PaidShape({
   facts: Closed({
     'exchange-rate': Attested('exchange-rate'),

@@ -12,9 +12,9 @@ import {
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /**
- * What the log waits for. `roster`: the ledger put one in force whose text nobody has brought. `messages`: what is final is
- * being processed. `members`: two sources agree, and no majority of members does yet. `second-source`: one mirror alone says
- * it. `sources-differ`: two say otherwise than two others.
+ * What the log waits for. `roster`: the ledger put one in force whose text nobody has brought. `messages`: what is
+ * final is being processed. `members`: two sources agree, and no majority of members does yet. `second-source`: one
+ * mirror alone says it. `sources-differ`: two say otherwise than two others.
  */
 const WaitingForShape = Type.Enum(['nothing', 'roster', 'messages', 'members', 'second-source', 'sources-differ']);
 
@@ -79,9 +79,9 @@ export const LogStateShape = Closed({
   /** Decided batches that are held and not derived, each at the end of its chain; `code` says why. */
   underived: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, code: Type.String() })),
   /**
-   * Decided batches that are not held here, each the next of its chain: `since` is the ledger time of the decision, `without`
-   * says who was asked since this node's start and does not hold it, `unasked` who was not. Where nobody holds it but in a
-   * backup, the chain waits; that it is lost for good nobody can know.
+   * Decided batches that are not held here, each the next of its chain: `since` is the ledger time of the decision,
+   * `without` says who was asked since this node's start and does not hold it, `unasked` who was not. Where nobody
+   * holds it but in a backup, the chain waits; that it is lost for good nobody can know.
    */
   lacking: Type.Array(
     Closed({
@@ -94,9 +94,13 @@ export const LogStateShape = Closed({
   ),
   /** Nodes whose chain cannot go on: the ledger decided a batch that nobody can derive. */
   closed: Type.Array(NodeIdShape),
-  /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
+  /**
+   * Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover.
+   */
   checkpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, behind: CountShape })),
-  /** Checkpoints that this node's own tree contradicts: evidence against their members. None while most contradict it. */
+  /**
+   * Checkpoints that this node's own tree contradicts: evidence against their members. None while most contradict it.
+   */
   falseCheckpoints: Type.Array(
     Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, root: Sha256Shape }),
   ),

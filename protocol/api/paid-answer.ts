@@ -4,7 +4,7 @@ import { Closed, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts
 import { StatusShape } from './envelope.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
-/** The record that a paid answer was attested by (DOMAIN §3.3). */
+/** The record that a paid answer was attested by (api-rules §4.1). */
 const AttestationShape = Closed(
   {
     attestationId: RecordIdShape,

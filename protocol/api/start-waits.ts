@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { Closed, CountShape, NodeIdShape, TimestampShape } from '../shapes.ts';
 
 /**
- * What a node that has started waits for before it takes records. `ledger`: the topic is not read to its end. `members`: some
- * have not told how far they hold this node's chain; after `until` the others are enough where `needed` of them answered.
- * `time`: a federation of one waits until nothing from before can reach the ledger. `batches`: batches of this node are known
- * of that nobody has brought yet. `decision`: one that was taken back is not decided. `other`: another process signs as this
- * node.
+ * What a node that has started waits for before it takes records. `ledger`: the topic is not read to its end.
+ * `members`: some have not told how far they hold this node's chain; after `until` the others are enough where `needed`
+ * of them answered. `time`: a federation of one waits until nothing from before can reach the ledger. `batches`:
+ * batches of this node are known of that nobody has brought yet. `decision`: one that was taken back is not decided.
+ * `other`: another process signs as this node.
  */
 export const StartWaitShape = Type.Union(
   [

@@ -12,7 +12,7 @@ import {
 import { EXAMPLE_CONSENSUS, EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
 import { STATUSES } from './verdict.ts';
 
-/** `GET /v1/status/:id` (SPEC §3, DOMAIN §3.2): how far a record is on its way to the ledger. */
+/** `GET /v1/status/:id` (api-rules §3, §4.2): how far a record is on its way to the ledger. */
 export const StatusAnswerShape = Closed({
   success: Type.Literal(true),
   attestationId: RecordIdShape,

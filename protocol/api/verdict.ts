@@ -17,10 +17,12 @@ import { EXAMPLE_CONSENSUS, EXAMPLE_HASH, EXAMPLE_TOPIC } from './example-ids.ts
 
 export { STATUSES };
 
-/** What answers say of a payload. One that is not what its record commits to is there all the same: `problems` says so. */
+/**
+ * What answers say of a payload. One that is not what its record commits to is there all the same: `problems` says so.
+ */
 export const PAYLOAD_STATES = ['available', 'withheld', 'erased', 'unreachable'] as const;
 
-/** The five checks of a verification (SPEC §2.2). */
+/** The five checks of a verification (api-rules §2.2). */
 export const ChecksShape = Closed(
   {
     leafRederived: Type.Boolean(),

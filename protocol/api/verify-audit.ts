@@ -16,7 +16,7 @@ import { EXAMPLE_CONSENSUS, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-
 import { STATUSES } from './verdict.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
 
-/** Checks that a verdict rests on, in the order of DOMAIN §3.3: M1 to M6. */
+/** Checks that a verdict rests on, in the order of api-rules §4.1: M1 to M6. */
 export const MANDATORY_CHECKS = [
   'record-proof',
   'ledger-message',

@@ -33,7 +33,7 @@ export const SECURITY_LEVEL = 'ML-DSA-65';
 export const PROOF_SOURCE = 'merkle-forest';
 
 /**
- * `GET /v1/verify/:id` (SPEC §2.3, DOMAIN §3.2): the field sets of direct and tiered records alike. What is null is not
+ * `GET /v1/verify/:id` (api-rules §2.3, §4.2): the field sets of direct and tiered records alike. What is null is not
  * known yet, or, for a record that cannot be read, not any more.
  */
 export const VerifyAnswerShape = Closed({
@@ -65,8 +65,8 @@ export const VerifyAnswerShape = Closed({
   ledger: OrNull(Type.String()),
   consensusTimestamp: OrNull(ConsensusTimestampShape),
   /**
-   * Linked records that hold: how many, and their ids. `others`: those of nodes that do not speak for the account, which turn
-   * no flag. `truncated`: there are more.
+   * Linked records that hold: how many, and their ids. `others`: those of nodes that do not speak for the account,
+   * which turn no flag. `truncated`: there are more.
    */
   links: Closed({
     overrides: CountShape,

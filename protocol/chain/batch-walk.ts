@@ -47,8 +47,8 @@ export interface WalkedBatch {
 
 /**
  * Walks the groups and records of one batch, group by group: ranges, roots, group signatures by the envelope's
- * own key, source chains, ids and times (TRUST §4, §6). The envelope need not be signed, so that a node walks its own before it signs it. A walk that
- * has refused something, or is in the middle of a group, takes nothing more.
+ * own key, source chains, ids and times (protocol §4, §6). The envelope need not be signed, so that a node walks its
+ * own before it signs it. A walk that has refused something, or is in the middle of a group, takes nothing more.
  */
 export class BatchWalk {
   readonly #context: ChainContext;

@@ -27,8 +27,9 @@ export interface CertifiedKey {
 
 /**
  * The signing keys that nodes certified. A signature counts if any valid certificate covers it, and a later certificate
- * never narrows (TRUST §5): of each identity key the certificate with the least `seqFrom` is kept, which covers all that
- * the others do. Another identity key comes only with a roster, so few are kept of one signing key, whoever sends what.
+ * never narrows (protocol §5): of each identity key the certificate with the least `seqFrom` is kept, which covers all
+ * that the others do. Another identity key comes only with a roster, so few are kept of one signing key, whoever sends
+ * what.
  */
 export class CertifiedKeys {
   readonly #suite: Suite;
@@ -40,8 +41,8 @@ export class CertifiedKeys {
   }
 
   /**
-   * Takes a certificate that one of the node's identity keys has signed: those in any roster known. Returns the key as it
-   * is kept, or null where one is kept that covers all this one does. Throws `KeyError`.
+   * Takes a certificate that one of the node's identity keys has signed: those in any roster known. Returns the key as
+   * it is kept, or null where one is kept that covers all this one does. Throws `KeyError`.
    */
   add(signed: SignedStatement, identityKeysOf: (node: NodeId) => readonly Base64url[]): CertifiedKey | null {
     const certificate = readCertificate(signed);

@@ -5,7 +5,7 @@ import { Closed, CountShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape, Tim
 import type { Timestamp } from '../time.ts';
 import type { Envelope } from './envelope.ts';
 
-/** How far `from` may lie before what came before, in milliseconds (TRUST §6). */
+/** How far `from` may lie before what came before, in milliseconds (protocol §6). */
 export const FROM_TOLERANCE_MS = 5 * 60 * 1000;
 
 /** Where a node's chain stands after its last derived batch: all that the next envelope must go on from. */

@@ -33,8 +33,8 @@ export interface GroupTexts {
 }
 
 /**
- * Derives the batch that comes after a state of its chain: what a member does before it vouches for it (TRUST §4). It
- * sees signed bytes and decisions only, no clock and no revocation, so that all honest members come to the same.
+ * Derives the batch that comes after a state of its chain: what a member does before it vouches for it (protocol §4).
+ * It sees signed bytes and decisions only, no clock and no revocation, so that all honest members come to the same.
  */
 export class BatchDeriver {
   readonly envelope: Envelope;
@@ -81,7 +81,9 @@ export class BatchDeriver {
   }
 }
 
-/** Derives a whole batch. Resolves to the refusal where there is one; rejects with what the history or `groups` throws. */
+/**
+ * Derives a whole batch. Resolves to the refusal where there is one; rejects with what the history or `groups` throws.
+ */
 export async function deriveBatch(
   context: ChainContext,
   before: ChainState,

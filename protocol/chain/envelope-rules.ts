@@ -7,7 +7,7 @@ export const MAX_BATCH_RECORDS = 65_536;
 
 /**
  * Why an envelope, signed or only drafted, does not go on from this state of its chain; null where it does. The rules
- * of ranges, `prev` and times that need neither signatures nor records (TRUST §4, §6).
+ * of ranges, `prev` and times that need neither signatures nor records (protocol §4, §6).
  */
 export function envelopeFits(state: ChainState, envelope: Envelope): ChainRefusal | null {
   const { node, batch, first, size, prev, from, sealedAt } = envelope;

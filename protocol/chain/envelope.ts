@@ -2,7 +2,10 @@ import Type, { type Static } from 'typebox';
 import { Closed, NodeIdShape, OrdinalShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { statementKind } from '../statement/statement.ts';
 
-/** The signed head of a batch. `prev` is the hash of the envelope before, so a node's batches form one chain (TRUST §6). */
+/**
+ * The signed head of a batch. `prev` is the hash of the envelope before, so a node's batches form one chain (protocol
+ * §6).
+ */
 const EnvelopeShape = Closed({
   v: Type.Literal(2),
   type: Type.Literal('batch'),

@@ -8,7 +8,9 @@ import {
   type WholeTexts,
 } from './record.ts';
 
-/** The two texts of a record that was read, which bring what they say: whoever judges them needs not read them again. */
+/**
+ * The two texts of a record that was read, which bring what they say: whoever judges them needs not read them again.
+ */
 export class ReadTexts implements WholeTexts {
   readonly head: string;
   readonly body: string;

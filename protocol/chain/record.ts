@@ -8,7 +8,7 @@ import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import type { Suite } from '../suite/suite.ts';
 import { ClaimsShape, LinksShape } from './claims.ts';
 
-/** The public half of a record: that it exists, of what kind, by which node, and when (TRUST §7). */
+/** The public half of a record: that it exists, of what kind, by which node, and when (protocol §7). */
 const HeadShape = Closed({
   v: Type.Literal(2),
   id: RecordIdShape,
@@ -87,7 +87,9 @@ export function rereadRecord({ head, body }: WholeTexts): AttestationRecord {
   return { ...headText.reread(head), ...bodyText.reread(body) };
 }
 
-/** The head of a record. Throws `StatementError` where it is not canonical, of another shape, or its id of another node. */
+/**
+ * The head of a record. Throws `StatementError` where it is not canonical, of another shape, or its id of another node.
+ */
 export function readHead(text: string): RecordHead {
   const head = headText.parse(text);
   if (nodeOfRecord(head.id) !== head.node) throw new StatementError('record head: the id names another node');

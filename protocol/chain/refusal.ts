@@ -5,7 +5,7 @@
  */
 export type RefusalFault = 'copy' | 'decided' | 'origin';
 
-/** Why a batch is not derived (TRUST §4, `vouched`), and whose fault that is. */
+/** Why a batch is not derived (protocol §4, `vouched`), and whose fault that is. */
 export const REFUSALS = {
   /** The text is not the one that the decision names. */
   'envelope-not-decided': 'copy',

@@ -20,7 +20,9 @@ export interface MovedSource extends SourceName {
   readonly head: SourceHead;
 }
 
-/** What a deriver asks about the node's chain as it was before the batch. Answers come in the order of the questions. */
+/**
+ * What a deriver asks about the node's chain as it was before the batch. Answers come in the order of the questions.
+ */
 export interface ChainHistory {
   /** Heads of sources; undefined where a source has no record before the batch. */
   sourceHeads(names: readonly SourceName[]): Promise<readonly (SourceHead | undefined)[]>;

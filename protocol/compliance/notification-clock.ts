@@ -2,10 +2,10 @@ import type { AttestationRecord } from '../chain/record.ts';
 import type { Severity } from '../statement/vocabulary.ts';
 import { type Timestamp, timestampOf } from '../time.ts';
 
-/** Days from the start of the clock until the authority is to be told (SPEC §4.2 rule 2). Stricter than the law's. */
+/** Days from the start of the clock until the authority is to be told (api-rules §4.2). Stricter than the law's. */
 export const NOTIFICATION_DAYS: Readonly<Record<Severity, number>> = { serious: 15, critical: 2, fatal: 2 };
 
-/** Event of the decision-shaped record that says that the authority was told (DOMAIN §1). */
+/** Event of the decision-shaped record that says that the authority was told (api-rules §9). */
 export const AUTHORITY_NOTIFICATION = 'AUTHORITY_NOTIFICATION';
 
 /** How long before its end a clock counts as due soon. In milliseconds. */
@@ -63,7 +63,9 @@ export function statutoryClocks(start: Timestamp): StatutoryClock[] {
   return STATUTORY_PERIODS.map(({ ref, days, condition }) => ({ ref, days, dueAt: daysAfter(start, days), condition }));
 }
 
-/** Where a clock stands while nobody has been told: overdue only once its end has passed. Times in epoch milliseconds. */
+/**
+ * Where a clock stands while nobody has been told: overdue only once its end has passed. Times in epoch milliseconds.
+ */
 export function deadlineState(dueAt: number, now: number): DeadlineState {
   if (now > dueAt) return 'overdue';
   return dueAt - now <= DUE_SOON_MS ? 'due-soon' : 'open';

@@ -1,4 +1,4 @@
-/** What each kind of record is evidence for, in the words of the clauses it is filed under (SPEC §4.2, DOMAIN §0, §3.2). */
+/** What each kind of record is evidence for, in the words of the clauses it is filed under (api-rules §4.2, §9). */
 const ISO_STANDARD = 'ISO/IEC 42001:2023';
 
 export const SESSION_REFERENCES = { articles: ['12(3)(a)'] };

@@ -1,6 +1,6 @@
 import { type LockScope, RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
 
-/** Five years of 365 days: the product's floor of every lock (SPEC §4.2 rule 3), and no number of the EU AI Act. */
+/** Five years of 365 days: the product's floor of every lock (api-rules §4.2), and no number of the EU AI Act. */
 export const MIN_RETENTION_DAYS = 1825;
 /** A hundred years. */
 export const MAX_RETENTION_DAYS = 36_525;

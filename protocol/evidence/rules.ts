@@ -62,16 +62,19 @@ export interface Subject {
   readonly record: AttestationRecord | null;
   /** Whether its proof holds, so that the signatures are over this very record. If not, nothing is shown. */
   readonly sigValid: boolean;
-  /** Whether its node speaks for its account. If not, it is no review, and neither begins, ends nor lies in a session. */
+  /**
+   * Whether its node speaks for its account. If not, it is no review, and neither begins, ends nor lies in a session.
+   */
   readonly speaks: boolean;
 }
 
 type Lacking = Readonly<Record<Clause, readonly Lack[]>>;
 
 /**
- * Rule set `evidence-rules/1`: the evidence for clauses of the EU AI Act that a signed record shows together with signed
- * records linked to it. Never what a payload says, and never a legal judgement. A further linked record can show more and
- * never less; one that does not hold, of another account, or of a node that does not speak for it, changes nothing.
+ * Rule set `evidence-rules/1`: the evidence for clauses of the EU AI Act that a signed record shows together with
+ * signed records linked to it. Never what a payload says, and never a legal judgement. A further linked record can show
+ * more and never less; one that does not hold, of another account, or of a node that does not speak for it, changes
+ * nothing.
  */
 export function evaluate(
   { record, sigValid, speaks }: Subject,

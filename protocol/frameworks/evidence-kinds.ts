@@ -78,7 +78,9 @@ const UNSEEN_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = 
   decision: ['clock', 'populationGroup'],
 };
 
-/** Whether a record of the kind shows the field always, can show it, or keeps it in its payload; undefined: none of it. */
+/**
+ * Whether a record of the kind shows the field always, can show it, or keeps it in its payload; undefined: none of it.
+ */
 export function visibility(kind: EvidenceKind, field: string): 'always' | 'told' | 'unseen' | undefined {
   if (OF_EVERY_RECORD.includes(field)) return 'always';
   const made = recordKindOf(kind);

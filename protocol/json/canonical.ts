@@ -6,9 +6,9 @@ const ZERO = 48;
 const NINE = 57;
 
 /**
- * RFC 8785 (JCS) canonical text of a JSON value: members sorted by UTF-16 code units, numbers as ECMAScript prints them.
- * An own member whose value is undefined is left out, as JSON.stringify does.
- * Throws `JsonError`: `non-finite` (NaN, ±Infinity), `lone-surrogate`, `too-deep`, `syntax` (not a JSON value).
+ * RFC 8785 (JCS) canonical text of a JSON value: members sorted by UTF-16 code units, numbers as ECMAScript prints
+ * them. An own member whose value is undefined is left out, as JSON.stringify does. Throws `JsonError`: `non-finite`
+ * (NaN, ±Infinity), `lone-surrogate`, `too-deep`, `syntax` (not a JSON value).
  */
 export function canonicalize(value: JsonValue): string {
   const ordered = inOrder(value, 0);

@@ -14,9 +14,10 @@ interface EscapedName {
 }
 
 /**
- * `JSON.parse` without a fault of V8 (13.6 at least): depending on what the process parsed before, it takes a name that is
- * written with an escape for another name that begins with a backslash. `{"x":{},"\\":1}` and then `{"x":{},"\"":{}}`
- * shows it. So names with escapes are parsed by themselves, and stand-ins for them in their places. Throws `SyntaxError`.
+ * `JSON.parse` without a fault of V8 (13.6 at least): depending on what the process parsed before, it takes a name that
+ * is written with an escape for another name that begins with a backslash. `{"x":{},"\\":1}` and then
+ * `{"x":{},"\"":{}}` shows it. So names with escapes are parsed by themselves, and stand-ins for them in their places.
+ * Throws `SyntaxError`.
  */
 export function parseText(text: string): JsonValue {
   if (!text.includes('\\')) return JSON.parse(text);
@@ -75,7 +76,9 @@ function unusedCharacter(text: string): string | undefined {
   return undefined;
 }
 
-/** The value with the names that the stand-ins stand for. Of two equal names the last one counts, as with `JSON.parse`. */
+/**
+ * The value with the names that the stand-ins stand for. Of two equal names the last one counts, as with `JSON.parse`.
+ */
 function renamed(value: JsonValue, mark: string, names: readonly string[], depth: number): JsonValue {
   if (typeof value !== 'object' || value === null || depth > MAX_RENAMED_DEPTH) return value;
   if (isJsonArray(value)) return value.map((item) => renamed(item, mark, names, depth + 1));

@@ -8,9 +8,10 @@ import { type KnownRevocation, KnownRevocations, type RevocationTaken } from './
 import type { RosterChain } from './roster-chain.ts';
 
 /**
- * Which signing keys belong to which member, and which of them were withdrawn. Holds only what one of the member's identity
- * keys has signed. A certificate does not prove that its member holds the private key, and any member can sign a statement
- * about any key id: so keys and revocations are kept by member and key id, and no member speaks for another's keys.
+ * Which signing keys belong to which member, and which of them were withdrawn. Holds only what one of the member's
+ * identity keys has signed. A certificate does not prove that its member holds the private key, and any member can sign
+ * a statement about any key id: so keys and revocations are kept by member and key id, and no member speaks for
+ * another's keys.
  */
 export class KeyDirectory {
   readonly #rosters: () => Pick<RosterChain, 'identityKeys'>;

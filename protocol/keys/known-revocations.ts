@@ -12,8 +12,8 @@ import { KeyError } from './key-error.ts';
 const MAX_LENGTH = 8192;
 
 /**
- * Keys of a node whose revocations the ledger names none of: it can make up any number of them, and all that is kept of its
- * keys has to fit into one answer.
+ * Keys of a node whose revocations the ledger names none of: it can make up any number of them, and all that is kept of
+ * its keys has to fit into one answer.
  */
 export const MAX_OPEN_REVOKED_KEYS = 256;
 
@@ -33,8 +33,8 @@ export interface RevocationTaken {
 
 /**
  * The revocations of nodes' signing keys. Of one key any number may be in force, and the text of each is needed for as
- * long as anything is judged: one that the ledger names is never dropped. Of those that it does not name, as many are kept
- * of a key as can be in force, those that reach furthest back, so that all nodes come to keep the same.
+ * long as anything is judged: one that the ledger names is never dropped. Of those that it does not name, as many are
+ * kept of a key as can be in force, those that reach furthest back, so that all nodes come to keep the same.
  */
 export class KnownRevocations {
   readonly #suite: Suite;
@@ -49,8 +49,8 @@ export class KnownRevocations {
   }
 
   /**
-   * Takes a revocation that one of the node's identity keys has signed: those in any roster known. Throws `KeyError`, also
-   * where there is no room for it: then the ledger does not name it.
+   * Takes a revocation that one of the node's identity keys has signed: those in any roster known. Throws `KeyError`,
+   * also where there is no room for it: then the ledger does not name it.
    */
   add(signed: SignedStatement, identityKeysOf: (node: NodeId) => readonly Base64url[]): RevocationTaken {
     const revocation = readRevocation(signed);

@@ -12,8 +12,8 @@ import type { GivenRosters } from './roster-file.ts';
 import type { SignedRoster } from './signed-roster.ts';
 
 /**
- * The rosters of one federation from genesis on, each linked to the one before it and allowed after it. Which of them are
- * in force is for the log to say. Immutable.
+ * The rosters of one federation from genesis on, each linked to the one before it and allowed after it. Which of them
+ * are in force is for the log to say. Immutable.
  */
 export class RosterChain {
   readonly rosters: readonly Roster[];
@@ -139,8 +139,8 @@ export class RosterChain {
 }
 
 /**
- * Members who signed a roster of whom it is to be signed by the members of `judges`: every signature present must hold, be
- * by one of them, and be the member's only one. Throws `RosterError`.
+ * Members who signed a roster of whom it is to be signed by the members of `judges`: every signature present must hold,
+ * be by one of them, and be the member's only one. Throws `RosterError`.
  */
 export function rosterSigners(suite: Suite, entry: SignedRoster, { members }: Roster): ReadonlySet<NodeId> {
   const signers = new Set<NodeId>();

@@ -22,8 +22,8 @@ export interface GivenRosters {
 
 /**
  * Reads a roster file: a JSON array of the genesis roster with the signatures of all its members,
- * `{"statement": TEXT, "signatures": [{"node", "signature"}]}`, and then the text of each later roster. Whether they hold
- * is for `RosterChain.open`. Throws `RosterError` `malformed`.
+ * `{"statement": TEXT, "signatures": [{"node", "signature"}]}`, and then the text of each later roster. Whether they
+ * hold is for `RosterChain.open`. Throws `RosterError` `malformed`.
  */
 export function parseRosterFile(text: string): GivenRosters {
   let value: unknown;

@@ -7,8 +7,8 @@ import { statementKind } from '../statement/statement.ts';
 export const MAX_VOUCHED = 4096;
 
 /**
- * A member's word on the federation's log: its tree of `size` decisions has this root, and it has derived every batch of
- * each node in `vouched` up to that number, without a gap (TRUST §4). There is no time in it.
+ * A member's word on the federation's log: its tree of `size` decisions has this root, and it has derived every batch
+ * of each node in `vouched` up to that number, without a gap (protocol §4). There is no time in it.
  */
 const CheckpointShape = Closed({
   v: Type.Literal(1),

@@ -36,7 +36,9 @@ import { type Roster } from './roster.ts';
 import { RosterError } from './roster-error.ts';
 import { judgeNext } from './roster-rules.ts';
 
-/** A final message of the federation's topic (TRUST §3). Its running hash was derived by the reader, not taken over. */
+/**
+ * A final message of the federation's topic (protocol §3). Its running hash was derived by the reader, not taken over.
+ */
 export interface TopicMessage {
   /** From 1, without gap. */
   readonly sequence: number;
@@ -102,8 +104,8 @@ interface Counted<Named extends LedgerMessage> {
 }
 
 /**
- * Turns the next final message of the topic into at most one decision (TRUST §2). Depends on its arguments alone; costs
- * the members of the roster in force at most. The state that is given stays as it is.
+ * Turns the next final message of the topic into at most one decision (protocol §2). Depends on its arguments alone;
+ * costs the members of the roster in force at most. The state that is given stays as it is.
  *
  * A name that can decide nothing where it stands (another number than the next, a revoked key, another roster than that
  * in force as the one before) leaves nothing: it neither waits nor takes the place of what its member named before.

@@ -17,8 +17,8 @@ import { canonicalText } from '../statement/statement.ts';
 /** Undecided names of a type that are kept of one member, the newest: what else it names, it names again later. */
 export const MAX_OPEN_NAMES = 64;
 /**
- * Keys of one node that can be revoked, thirty-nine years of a new one every week, and revocations of one key. A further
- * one decides nothing, so that a node which signs ever more of them costs the others no more than this.
+ * Keys of one node that can be revoked, thirty-nine years of a new one every week, and revocations of one key. A
+ * further one decides nothing, so that a node which signs ever more of them costs the others no more than this.
  */
 export const MAX_REVOKED_KEYS = 2048;
 export const MAX_REVOCATIONS_OF_KEY = 8;

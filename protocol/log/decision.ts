@@ -3,8 +3,8 @@ import { Closed, ConsensusTimestampShape, CountShape, EntityIdShape, Sha384Shape
 import { canonicalText } from '../statement/statement.ts';
 
 /**
- * What one ledger message decided: a leaf of the federation's log. It repeats where the message stands on the ledger, so
- * that anyone with a mirror can look it up (TRUST §2).
+ * What one ledger message decided: a leaf of the federation's log. It repeats where the message stands on the ledger,
+ * so that anyone with a mirror can look it up (protocol §2).
  */
 const DecisionShape = Closed({
   v: Type.Literal(1),
@@ -25,5 +25,7 @@ const DecisionShape = Closed({
 });
 export type Decision = Static<typeof DecisionShape>;
 
-/** Reader and writer of a decision's canonical text, which is the entry of the log. Its leaf is the `leafHash` of it. */
+/**
+ * Reader and writer of a decision's canonical text, which is the entry of the log. Its leaf is the `leafHash` of it.
+ */
 export const decisionText = canonicalText('decision', DecisionShape);

@@ -46,7 +46,8 @@ export function initialState(suite: Hashing, genesisText: string): DecisionState
 
 /**
  * The state once a roster that may follow is in force. Its members go on with the numbers that they have, also after
- * rosters without them; who is named no more keeps its own, so that its last batches can be rescued. All open names fall.
+ * rosters without them; who is named no more keeps its own, so that its last batches can be rescued. All open names
+ * fall.
  */
 export function withRoster(
   suite: Hashing,
@@ -89,8 +90,8 @@ export function mayRevoke(state: DecisionState, { node, keyId, statement }: Open
 }
 
 /**
- * The state once a revocation is in force at that place of the log. Open names that can decide nothing any more fall: of
- * batches by the key, of this revocation, and of such as there is no room for.
+ * The state once a revocation is in force at that place of the log. Open names that can decide nothing any more fall:
+ * of batches by the key, of this revocation, and of such as there is no room for.
  */
 export function withRevocation(
   state: DecisionState,

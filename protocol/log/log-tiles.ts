@@ -4,8 +4,8 @@ import { isFull, merkleRoot, splitOf } from '../merkle/tree.ts';
 import { tileWidth } from './tile-path.ts';
 
 /**
- * Reads the first `width` hashes of a tile of the log, or more of it, joined: a store keeps the widest tile, and a server
- * may have the full one alone. What it throws passes through.
+ * Reads the first `width` hashes of a tile of the log, or more of it, joined: a store keeps the widest tile, and a
+ * server may have the full one alone. What it throws passes through.
  */
 export type ReadTile = (level: number, index: number, width: number) => Promise<Uint8Array>;
 
@@ -32,9 +32,9 @@ export async function rootAt(suite: Sha256, size: number, read: ReadTile): Promi
 }
 
 /**
- * Inclusion proof of entry `index` in the log of `size` entries (RFC 9162 §2.1.3.1), from two tiles a level at most. Tiles
- * that are false give a path that leads to another root; throws `LogTileError` as `rootAt` does, and on an entry that is
- * not in the log.
+ * Inclusion proof of entry `index` in the log of `size` entries (RFC 9162 §2.1.3.1), from two tiles a level at most.
+ * Tiles that are false give a path that leads to another root; throws `LogTileError` as `rootAt` does, and on an entry
+ * that is not in the log.
  */
 export async function pathAt(suite: Sha256, index: number, size: number, read: ReadTile): Promise<Uint8Array[]> {
   requireSize(size);
@@ -45,7 +45,8 @@ export async function pathAt(suite: Sha256, index: number, size: number, read: R
 
 /**
  * Proof that the log of `from` entries is the beginning of that of `to` (RFC 9162 §2.1.4.1), for `consistencyHolds`.
- * Empty for equal sizes and from the empty log. Throws `LogTileError` as `rootAt` does, and where `from` is beyond `to`.
+ * Empty for equal sizes and from the empty log. Throws `LogTileError` as `rootAt` does, and where `from` is beyond
+ * `to`.
  */
 export async function consistencyAt(suite: Sha256, from: number, to: number, read: ReadTile): Promise<Uint8Array[]> {
   requireSize(from);
@@ -59,8 +60,8 @@ export async function consistencyAt(suite: Sha256, from: number, to: number, rea
 }
 
 /**
- * Goes down from the root towards the leaf `index` to the first subtree for which `isThere`. Returns where it starts, and
- * the roots beside the way, topmost first.
+ * Goes down from the root towards the leaf `index` to the first subtree for which `isThere`. Returns where it starts,
+ * and the roots beside the way, topmost first.
  */
 async function descend(
   log: TiledLog,
@@ -96,7 +97,9 @@ class TiledLog {
     this.#read = read;
   }
 
-  /** Root of the entries from `start` to before `end`, which is a subtree that RFC 9162 splits a tree of this size into. */
+  /**
+   * Root of the entries from `start` to before `end`, which is a subtree that RFC 9162 splits a tree of this size into.
+   */
   async rootOf(start: number, end: number): Promise<Uint8Array> {
     const count = end - start;
     if (isFull(count)) return this.#fullSubtree(start, count);

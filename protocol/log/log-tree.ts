@@ -19,7 +19,8 @@ export interface GrownLog {
 /**
  * The tree of the federation's log at one size: RFC 9162, kept as tiles of C2SP tlog-tiles, whose upper levels hold the
  * roots of full tiles alone. It never changes; `grow` gives the next one, so that the one before stands until the tiles
- * are on the disk. It holds the right edge alone, at most 255 hashes a level; proofs are made of tiles (`log-tiles.ts`).
+ * are on the disk. It holds the right edge alone, at most 255 hashes a level; proofs are made of tiles
+ * (`log-tiles.ts`).
  */
 export class LogTree {
   readonly size: number;

@@ -2,7 +2,9 @@ import Type, { type Static } from 'typebox';
 import { Closed, NodeIdShape, OrdinalShape, Sha256Shape } from '../shapes.ts';
 import { canonicalText, StatementError } from '../statement/statement.ts';
 
-/** Longest message that is read, in UTF-8 bytes: one ledger transaction whose size costs nothing beyond the base fee. */
+/**
+ * Longest message that is read, in UTF-8 bytes: one ledger transaction whose size costs nothing beyond the base fee.
+ */
 export const MAX_MESSAGE_BYTES = 700;
 
 /** Names the envelope of a batch. By the batch's own node it decides; by others it is a rescue. */
@@ -43,7 +45,7 @@ const RevocationMessageShape = Closed({
 });
 export type RevocationMessage = Static<typeof RevocationMessageShape>;
 
-/** A message of a federation on its ledger topic (TRUST §2). */
+/** A message of a federation on its ledger topic (protocol §2). */
 export type LedgerMessage = BatchMessage | RosterMessage | RevocationMessage;
 
 const MESSAGE_TEXTS = {

@@ -8,7 +8,9 @@ import {
   type OpenRevocation,
 } from './decision-state.ts';
 
-/** What members named that is not decided, each under the member that named it. All are members of the roster in force. */
+/**
+ * What members named that is not decided, each under the member that named it. All are members of the roster in force.
+ */
 export type Open = DecisionState['open'];
 
 const NOTHING: OpenNames = { roster: null, batches: [], revocations: [] };

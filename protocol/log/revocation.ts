@@ -4,7 +4,7 @@ import { statementKind } from '../statement/statement.ts';
 
 /**
  * `rotated`: the key is out of use, what it signed stands. `compromised`: somebody else may have held it since
- * `compromisedSince` (TRUST §5).
+ * `compromisedSince` (protocol §5).
  */
 export const REVOCATION_REASONS = ['rotated', 'compromised'] as const;
 

@@ -13,7 +13,7 @@ export const MAX_ROSTER_CHARACTERS = 1 << 22;
 
 type Hashing = Pick<Suite, 'sha256Hex'>;
 
-/** The genesis roster of a text, whoever signed it (TRUST §2). Throws `RosterError`. */
+/** The genesis roster of a text, whoever signed it (protocol §2). Throws `RosterError`. */
 export function judgeGenesis(text: string): Roster {
   const roster = parseRoster(text);
   if (roster.version !== 1 || roster.previous !== null) {
@@ -46,8 +46,8 @@ export interface RosterFacts {
 }
 
 /**
- * The roster of a text that may follow the one in force, whoever named it: one that breaks a rule never comes into force
- * (TRUST §2). What it may do depends on the rosters before it alone, so a member knows before it names one.
+ * The roster of a text that may follow the one in force, whoever named it: one that breaks a rule never comes into
+ * force (protocol §2). What it may do depends on the rosters before it alone, so a member knows before it names one.
  * Throws `RosterError`.
  */
 export function judgeNext(suite: Hashing, state: DecisionState, text: string): Roster {

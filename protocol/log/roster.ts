@@ -32,10 +32,14 @@ export const MemberShape = Closed({
 });
 export type Member = Static<typeof MemberShape>;
 
-/** Where a federation goes on from one whose ledger topic was lost: that one's genesis, and the head of its closed log. */
+/**
+ * Where a federation goes on from one whose ledger topic was lost: that one's genesis, and the head of its closed log.
+ */
 const ContinuesShape = Closed({ genesis: Sha256Shape, root: Sha256Shape, size: OrdinalShape });
 
-/** Who belongs to the federation, how many members make a word true, and on which ledger topic it decides (TRUST §2). */
+/**
+ * Who belongs to the federation, how many members make a word true, and on which ledger topic it decides (protocol §2).
+ */
 const RosterShape = Closed({
   v: Type.Literal(2),
   type: Type.Literal('roster'),
@@ -76,7 +80,10 @@ export function majorityOf({ members }: Pick<Roster, 'members'>): number {
   return Math.floor(members.length / 2) + 1;
 }
 
-/** Members other than the origin that must say a thing before it is verified. At least one: in a federation of one, itself. */
+/**
+ * Members other than the origin that must say a thing before it is verified. At least one: in a federation of one,
+ * itself.
+ */
 export function neededWitnesses({ quorum }: Pick<Roster, 'quorum'>): number {
   return Math.max(1, quorum);
 }

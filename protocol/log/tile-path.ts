@@ -39,7 +39,9 @@ export function writeTilePath({ level, index, width }: TileName): string {
   return `tile/${level}/${groupsOf(index)}${partial}`;
 }
 
-/** The tile of a path below the log's prefix. Throws `TilePathError` on any text that `writeTilePath` does not write. */
+/**
+ * The tile of a path below the log's prefix. Throws `TilePathError` on any text that `writeTilePath` does not write.
+ */
 export function parseTilePath(path: string): TileName {
   const match = path.length > MAX_PATH_LENGTH ? null : PATH.exec(path);
   if (match === null) throw new TilePathError('not the path of a tile');

@@ -11,7 +11,7 @@ export interface Tolerance {
 }
 
 /**
- * What a federation of so many members stands with such a quorum (TRUST §1): a wrong word needs as many liars as the
+ * What a federation of so many members stands with such a quorum (protocol §1): a wrong word needs as many liars as the
  * quorum, or a majority where that is fewer; a batch is confirmed by a quorum of members besides its origin on a ledger
  * that a majority reads; changes need a majority.
  */

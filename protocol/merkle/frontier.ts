@@ -6,7 +6,9 @@ import { nodeHash, type Sha256 } from './hash.ts';
  */
 export class Frontier {
   readonly #suite: Sha256;
-  /** `#peaks[height]` is the root of the full subtree of 2^height leaves at the edge; present iff that bit of size is 1. */
+  /**
+   * `#peaks[height]` is the root of the full subtree of 2^height leaves at the edge; present iff that bit of size is 1.
+   */
   readonly #peaks: (Uint8Array | undefined)[] = [];
   readonly #completed: ((height: number, root: Uint8Array) => void) | undefined;
   #size = 0;

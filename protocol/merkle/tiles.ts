@@ -45,8 +45,8 @@ export class TileTree {
   }
 
   /**
-   * The tiles of the tree as it stands. A level above the leaves also holds the root of the incomplete tile below it, so
-   * that a path needs one tile a level.
+   * The tiles of the tree as it stands. A level above the leaves also holds the root of the incomplete tile below it,
+   * so that a path needs one tile a level.
    */
   *tiles(): Generator<Tile> {
     let ragged: Uint8Array = new Uint8Array(0);
@@ -70,8 +70,8 @@ export class TileTree {
 export type TreeOfTile = (level: number, index: number, width: number) => Promise<WholeTree>;
 
 /**
- * Inclusion proof of leaf `index` in a tree of `size` leaves, by the trees of one tile a level: at most 256 hashes a tile,
- * whatever the size of the batch.
+ * Inclusion proof of leaf `index` in a tree of `size` leaves, by the trees of one tile a level: at most 256 hashes a
+ * tile, whatever the size of the batch.
  */
 export async function pathFromTiles(index: number, size: number, treeOf: TreeOfTile): Promise<Uint8Array[]> {
   const path: Uint8Array[] = [];

@@ -51,8 +51,8 @@ export interface DecisionTexts {
 }
 
 /**
- * `input` is `data.input` or else all of `data`; `output` is `data.output` or else `data.decision`, and absent where the
- * decision has neither. Throws `JsonError` where a value has no canonical form.
+ * `input` is `data.input` or else all of `data`; `output` is `data.output` or else `data.decision`, and absent where
+ * the decision has neither. Throws `JsonError` where a value has no canonical form.
  */
 export function decisionTexts(data: JsonObject): DecisionTexts {
   const members = new Map<string, string>();
@@ -88,8 +88,8 @@ export function payloadMatches(
 }
 
 /**
- * The same of a payload's canonical text, which is not made canonical again: each part of it is a slice. A text that is not
- * canonical is nobody's commitment. Throws `JsonError` where it is none that was committed to.
+ * The same of a payload's canonical text, which is not made canonical again: each part of it is a slice. A text that is
+ * not canonical is nobody's commitment. Throws `JsonError` where it is none that was committed to.
  */
 export function payloadTextMatches(
   suite: Pick<Suite, 'sha256Hex'>,

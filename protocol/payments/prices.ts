@@ -12,8 +12,9 @@ export interface PricedService {
 }
 
 /**
- * What is sold, and at which price (SPEC §4.1). The only such table: the terms of a 402 answer, the discovery documents
- * and what OpenAPI says of payment are all made from it. A name, once a payment was settled under it, keeps its meaning.
+ * What is sold, and at which price (api-rules §4.1). The only such table: the terms of a 402 answer, the discovery
+ * documents and what OpenAPI says of payment are all made from it. A name, once a payment was settled under it, keeps
+ * its meaning.
  */
 const TABLE = {
   'tiered-attest': {

@@ -8,7 +8,7 @@ export const ATOMIC_AMOUNT_PATTERN = '^(0|[1-9][0-9]{0,77})$';
 const ATOMIC = new RegExp(ATOMIC_AMOUNT_PATTERN);
 const USD = /^(0|[1-9]\d*)(?:\.(\d{1,6}))?$/;
 
-/** The one asset that is taken: Circle's USDC on Base (SPEC §5.2), by its EIP-712 domain. */
+/** The one asset that is taken: Circle's USDC on Base (api-rules §5), by its EIP-712 domain. */
 export const USDC = {
   network: 'eip155:8453',
   asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',

@@ -7,7 +7,9 @@ import { type Charge, NoChargeError, type ProofKnown, type Shortfall } from './c
 import { differs, type Head } from './difference.ts';
 import type { FalseCheckpoint, TwoCheckpoints } from './misdeed.ts';
 
-/** Two checkpoints of one member over trees of which neither is the beginning of the other. Throws as `falseCheckpoint`. */
+/**
+ * Two checkpoints of one member over trees of which neither is the beginning of the other. Throws as `falseCheckpoint`.
+ */
 export function twoCheckpoints(suite: Suite, { first, second, difference }: TwoCheckpoints): Charge {
   const checkpoints = [first, second].map(({ text }) => checkpointStatement.parse(text));
   const [a, b] = [checkpointStatement.parse(first.text), checkpointStatement.parse(second.text)];
@@ -23,7 +25,7 @@ export function twoCheckpoints(suite: Suite, { first, second, difference }: TwoC
 
 /**
  * A checkpoint over another tree than that which a majority of the members signed, or which the verifier built itself
- * (TRUST §4). Throws `NoChargeError` and `StatementError`.
+ * (protocol §4). Throws `NoChargeError` and `StatementError`.
  */
 export function falseCheckpoint(suite: Suite, { checkpoint: signed, against }: FalseCheckpoint): Charge {
   const checkpoint = checkpointStatement.parse(signed.text);

@@ -35,11 +35,11 @@ export interface ProofVerdict {
 }
 
 /**
- * Judges a proof of misbehaviour by what it carries and what its verifier knows (TRUST §8). It accuses, and moves no verdict
- * of what was decided. What hashes refuse costs no signature; nothing is thrown on what a proof can hold.
+ * Judges a proof of misbehaviour by what it carries and what its verifier knows (protocol §8). It accuses, and moves no
+ * verdict of what was decided. What hashes refuse costs no signature; nothing is thrown on what a proof can hold.
  *
- * Only decided revocations count: what a compromised key signed accuses nobody, for somebody else may have signed it, and
- * a rotated key answers for what it signed while it was in use.
+ * Only decided revocations count: what a compromised key signed accuses nobody, for somebody else may have signed it,
+ * and a rotated key answers for what it signed while it was in use.
  */
 export function judgeProof(suite: Suite, proof: MisdeedProof, known: ProofKnown = {}): ProofVerdict {
   const charge = openCharge(suite, proof.misdeed);

@@ -20,9 +20,9 @@ const GroupPlaceShape = Closed({ statement: TextShape, signature: Base64urlShape
 const BatchPlaceShape = Closed({ envelope: TextShape, signature: Base64urlShape, leaf: Sha256Shape, path: PathShape });
 
 /**
- * What shows that of two trees neither is the beginning of the other: the root that the larger one had at the size of the
- * smaller, with the proof of consistency (RFC 9162 §2.1.4; empty where they are of one size), or the leaves that both
- * have in one place, in the order of the trees.
+ * What shows that of two trees neither is the beginning of the other: the root that the larger one had at the size of
+ * the smaller, with the proof of consistency (RFC 9162 §2.1.4; empty where they are of one size), or the leaves that
+ * both have in one place, in the order of the trees.
  */
 const DifferenceShape = Type.Union(
   [
@@ -67,7 +67,9 @@ export type TwoCheckpoints = Static<typeof TwoCheckpointsShape>;
 const FalseCheckpointShape = Closed({
   type: Type.Literal('false-checkpoint'),
   checkpoint: SignedCheckpointShape,
-  /** Heads that other members signed, each with how the tree of the checkpoint, as the first of two, differs from it. */
+  /**
+   * Heads that other members signed, each with how the tree of the checkpoint, as the first of two, differs from it.
+   */
   against: Type.Array(Closed({ size: OrdinalShape, root: Sha256Shape, difference: DifferenceShape }), {
     maxItems: MAX_ITEMS,
   }),
@@ -75,8 +77,9 @@ const FalseCheckpointShape = Closed({
 export type FalseCheckpoint = Static<typeof FalseCheckpointShape>;
 
 /**
- * What a member did against the protocol, under its own signature: one file that anyone judges (TRUST §8). It accuses; it
- * moves no verdict of what was decided. `checkpoints`, `keys`, `revocations` and `rosters` are as in a bundle.
+ * What a member did against the protocol, under its own signature: one file that anyone judges (protocol §8). It
+ * accuses; it moves no verdict of what was decided. `checkpoints`, `keys`, `revocations` and `rosters` are as in a
+ * bundle.
  */
 export const MisdeedProofShape = Closed({
   format: Type.Literal(PROOF_FORMAT),

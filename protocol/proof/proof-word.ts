@@ -1,8 +1,8 @@
 import type { ExitCode } from '../verdict/word.ts';
 
 /**
- * What a proof of misbehaviour comes to, with the exit codes of the command line that judges bundles: 1 accuses nobody · 5
- * checkpoints of too few members · 4 the ledger was not read there · 3 nothing pinned it · 0 proven.
+ * What a proof of misbehaviour comes to, with the exit codes of the command line that judges bundles: 1 accuses nobody
+ * · 5 checkpoints of too few members · 4 the ledger was not read there · 3 nothing pinned it · 0 proven.
  */
 export const PROOF_EXIT_CODES = {
   /** What it shows goes together, or does not read. */

@@ -23,8 +23,8 @@ interface Leaf {
 }
 
 /**
- * A receipt that the decided batch does not keep (TRUST §8): the node signed that a record is its `seq`-th, and another
- * stands there in the batch that was decided. Throws `NoChargeError` and `StatementError`.
+ * A receipt that the decided batch does not keep (protocol §8): the node signed that a record is its `seq`-th, and
+ * another stands there in the batch that was decided. Throws `NoChargeError` and `StatementError`.
  */
 export function receiptNotKept(suite: Suite, { seq, receipt, batch, decision }: ReceiptNotKept): Charge {
   const group = groupStatement.parse(receipt.statement);

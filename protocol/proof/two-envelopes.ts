@@ -15,9 +15,9 @@ interface Named {
 }
 
 /**
- * Two envelopes of one number, both named from the node's own account (TRUST §2, §8). An envelope that was signed anew
- * under another key is none: the name by the key before it came when that was revoked, and counts for nothing. Throws
- * `NoChargeError` and `StatementError`.
+ * Two envelopes of one number, both named from the node's own account (protocol §2, §8). An envelope that was signed
+ * anew under another key is none: the name by the key before it came when that was revoked, and counts for nothing.
+ * Throws `NoChargeError` and `StatementError`.
  */
 export function twoEnvelopes(suite: Suite, { first, second }: TwoEnvelopes): Charge {
   const named = [first, second].map(({ statement: text, sequence }): Named => {
@@ -54,7 +54,8 @@ function shortfallOf(
   }
   if (!read.includes(undefined)) return null;
   const { withdrawals } = authority;
-  // Of an envelope that was signed anew the key before it is revoked; where its name stands, if there is any, is not known.
+  // Of an envelope that was signed anew the key before it is revoked; where its name stands, if there is any, is not
+  // known.
   if (named.some(({ envelope: { node, keyId } }) => withdrawals.isRevoked(node, keyId))) {
     return { word: 'key-revoked', detail: 'a key that signed was revoked, and the ledger was not read there' };
   }

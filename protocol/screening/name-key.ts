@@ -1,7 +1,9 @@
 /** Keys of a name and of a query are compared byte for byte: whoever has both texts can compare them again. */
 export const NORMALIZATION = 'NFKD, strip marks, casefold, punctuation->space, collapse';
 
-/** Deleted, so that `Sa'ad` is `Saad`: apostrophes, double quotes, primes, and the letters that stand for ayn and hamza. */
+/**
+ * Deleted, so that `Sa'ad` is `Saad`: apostrophes, double quotes, primes, and the letters that stand for ayn and hamza.
+ */
 const QUOTES = /['"`´‘-‟′-‷ʹ-ˁˈˊˋ՚׳״＇＂]/gu;
 /** Show nothing: tatweel, soft hyphen, joiners, direction marks, variation selectors. */
 const INVISIBLE = /[\u0640\p{Default_Ignorable_Code_Point}]/gu;

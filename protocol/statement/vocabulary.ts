@@ -1,4 +1,6 @@
-/** The closed vocabularies of signed records (DOMAIN §1, §3.2). A word, once signed, is never given another meaning. */
+/**
+ * The closed vocabularies of signed records (api-rules §9, §4.2). A word, once signed, is never given another meaning.
+ */
 export const RECORD_KINDS = [
   'decision',
   'session_start',
@@ -20,7 +22,7 @@ export const RECORD_KINDS = [
   'counterparty_check',
   'key_event',
   'erasure',
-  /** A version of an account's statement, and a key that was refused for good (TRUST §5). */
+  /** A version of an account's statement, and a key that was refused for good (protocol §5). */
   'account',
   'account_key_refused',
 ] as const;
@@ -37,7 +39,7 @@ export const ENVIRONMENTS = ['production', 'staging', 'test'] as const;
 export const REVIEW_OUTCOMES = ['confirmed', 'overridden', 'reversed', 'disregarded', 'stopped'] as const;
 export type ReviewOutcome = (typeof REVIEW_OUTCOMES)[number];
 
-/** Drives the notification clock of an incident (SPEC §4.2 rule 2). */
+/** Drives the notification clock of an incident (api-rules §4.2). */
 export const SEVERITIES = ['serious', 'critical', 'fatal'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -90,6 +92,6 @@ export const KEY_EVENTS = [
 export const VERDICTS = ['match', 'no-match', 'review', 'clear', 'pass', 'fail', 'inconclusive'] as const;
 export type CheckResult = (typeof VERDICTS)[number];
 
-/** Facts about the ledger that are attested as snapshots (SPEC §4.1). */
+/** Facts about the ledger that are attested as snapshots (api-rules §4.1). */
 export const FACTS = ['exchange-rate', 'gas-fees', 'supply', 'nodes', 'throughput', 'topic-state'] as const;
 export type Fact = (typeof FACTS)[number];

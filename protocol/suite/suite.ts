@@ -31,15 +31,17 @@ export interface Suite {
   readonly name: string;
   /** SHA-256 of the concatenation of the parts: 32 bytes. */
   sha256(...parts: readonly Hashable[]): Uint8Array;
-  /** The same digest as 64 lower-case hex digits: the form that statements carry, and the faster one to make natively. */
+  /**
+   * The same digest as 64 lower-case hex digits: the form that statements carry, and the faster one to make natively.
+   */
   sha256Hex(...parts: readonly Hashable[]): string;
   /** SHA-384 of the concatenation of the parts: 48 bytes. */
   sha384(...parts: readonly Hashable[]): Uint8Array;
   /** ML-DSA-65 verification (FIPS 204 algorithm 3). False, never a throw, on keys or signatures of a wrong length. */
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array, context: SigningContext): boolean;
   /**
-   * The same on a text and its signature as they travel, where the suite remembers what held: it reads neither again then.
-   * False, never a throw, on a signature that is no base64url and a text that is no Unicode.
+   * The same on a text and its signature as they travel, where the suite remembers what held: it reads neither again
+   * then. False, never a throw, on a signature that is no base64url and a text that is no Unicode.
    */
   readonly holds?: (publicKey: Uint8Array, signed: SignedText, context: SigningContext) => boolean;
 }

@@ -12,7 +12,10 @@ import type { RosterLine, RosterPlace } from './roster-line.ts';
 import { SignatureChecks } from './signature-checks.ts';
 import { Withdrawals } from './withdrawals.ts';
 
-/** By whom the proofs of a bundle are judged: rosters and revocations, which are judged first and as if no key were revoked. */
+/**
+ * By whom the proofs of a bundle are judged: rosters and revocations, which are judged first and as if no key were
+ * revoked.
+ */
 export interface Authority {
   readonly line: RosterLine;
   readonly signatures: SignatureChecks;

@@ -93,7 +93,7 @@ export type FederationStatements = Pick<Static<typeof FederationShape>, 'checkpo
 /** Reserved: no part of the verdict. */
 const TIMESTAMPS = { timestamps: Type.Optional(Type.Array(Base64urlShape, { maxItems: MAX_ITEMS })) };
 
-/** One file that proves one record with no network (TRUST §7). */
+/** One file that proves one record with no network (protocol §7). */
 export const BundleShape = Closed(
   {
     format: Type.Literal(BUNDLE_FORMAT),

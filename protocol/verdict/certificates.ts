@@ -15,8 +15,8 @@ interface Certificate {
 }
 
 /**
- * The key certificates at hand (TRUST §5). A key is its node's where any certificate of it holds, so that a later one
- * never narrows; those that do not are passed over.
+ * The key certificates at hand (protocol §5). A key is its node's where any certificate of it holds, so that a later
+ * one never narrows; those that do not are passed over.
  */
 export class Certificates {
   readonly #suite: Suite;

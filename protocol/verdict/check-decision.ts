@@ -24,8 +24,9 @@ export interface NamedBatch extends Pick<OpenedProof, 'decision' | 'envelope'> {
 }
 
 /**
- * Whether the decision of a proof names its envelope, and can have been made (TRUST §2). That it was made is for
- * checkpoints to say. What the verifier's own log has otherwise is a contradiction, also where the proof has no decision.
+ * Whether the decision of a proof names its envelope, and can have been made (protocol §2). That it was made is for
+ * checkpoints to say. What the verifier's own log has otherwise is a contradiction, also where the proof has no
+ * decision.
  */
 export function checkDecision(suite: Suite, authority: Authority, opened: NamedBatch): readonly Problem[] {
   const { proof, envelope, decision } = opened;

@@ -21,13 +21,15 @@ export interface SignatureClaim {
 /** A receipt or an envelope. */
 export interface Claim extends SignatureClaim {
   readonly fact: Extract<Fact, 'signed' | 'sealed'>;
-  /** When it was decided, in epoch milliseconds, where that is shown; it is asked for only where a key was compromised. */
+  /**
+   * When it was decided, in epoch milliseconds, where that is shown; it is asked for only where a key was compromised.
+   */
   readonly decidedAt: () => number | null;
 }
 
 /**
- * The signature is by a key that an identity key of the node certified, in any roster up to the decision, and it stands.
- * That it falls by a revocation which the verifier alone brings is a contradiction.
+ * The signature is by a key that an identity key of the node certified, in any roster up to the decision, and it
+ * stands. That it falls by a revocation which the verifier alone brings is a contradiction.
  */
 export function checkSignature(authority: Authority, claim: Claim): readonly Problem[] {
   const { told, withdrawals } = authority;

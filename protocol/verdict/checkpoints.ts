@@ -32,15 +32,15 @@ export interface Answers {
   /** Whether enough members could settle it, were all signatures good. Costs no signature. */
   couldSettle(question: Question): boolean;
   /**
-   * Members of the roster, each once, that say it: no more than are needed, and none where there are too few. A checkpoint
-   * counts by a key that the member's identity key in this very roster certifies.
+   * Members of the roster, each once, that say it: no more than are needed, and none where there are too few. A
+   * checkpoint counts by a key that the member's identity key in this very roster certifies.
    */
   settledBy(question: Question): readonly NodeId[];
 }
 
 /**
- * The checkpoints at hand. What is not canonical, or of another federation, is passed over as it is read; the signature of
- * another is checked only where it may settle what is asked.
+ * The checkpoints at hand. What is not canonical, or of another federation, is passed over as it is read; the signature
+ * of another is checked only where it may settle what is asked.
  */
 export class Checkpoints {
   readonly #signatures: SignatureChecks;

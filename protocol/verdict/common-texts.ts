@@ -3,7 +3,9 @@ import type { Suite } from '../suite/suite.ts';
 import type { DecisionProof } from './bundle.ts';
 import { PlacedDecision } from './placed-decision.ts';
 
-/** Reads envelopes and decisions, each once, however many proofs have it in common. What does not read is kept nowhere. */
+/**
+ * Reads envelopes and decisions, each once, however many proofs have it in common. What does not read is kept nowhere.
+ */
 export class CommonTexts {
   readonly #suite: Suite;
   readonly #decisions = new Map<DecisionProof, PlacedDecision>();

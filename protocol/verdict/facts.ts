@@ -6,12 +6,12 @@ import type { Quorum } from './witnesses.ts';
 export type Judged = 'holds' | 'fails' | 'unjudged';
 
 /**
- * `mismatch`: it names another envelope, cannot have been made, or stands without a batch. That it was made is not for it
- * to say: checkpoints do.
+ * `mismatch`: it names another envelope, cannot have been made, or stands without a batch. That it was made is not for
+ * it to say: checkpoints do.
  */
 export type DecisionState = 'absent' | 'fits' | 'mismatch' | 'misdated' | 'unjudged';
 
-/** What is true of one proof (TRUST §8). Whoever brings more facts judges by the same function. */
+/** What is true of one proof (protocol §8). Whoever brings more facts judges by the same function. */
 export interface Facts {
   readonly signed: Judged;
   /** Null where there is no batch yet. */
@@ -39,8 +39,8 @@ export interface JudgedProof {
   /** The ledger's time is more than 24 hours after `sealedAt`. */
   readonly isLate: boolean;
   /**
-   * Place of its decision in the log, where checkpoints of enough members show that it stands there, or the verifier's own
-   * log has it so; else null.
+   * Place of its decision in the log, where checkpoints of enough members show that it stands there, or the verifier's
+   * own log has it so; else null.
    */
   readonly index: number | null;
   readonly problems: readonly Problem[];

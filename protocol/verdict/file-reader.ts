@@ -5,7 +5,10 @@ import type { JsonValue } from '../json/value.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { BUNDLE_MAX_DEPTH, MAX_BUNDLE_CHARACTERS } from './bundle.ts';
 
-/** The text of a file of proof (a bundle, a proof of misbehaviour, rosters, revocations) is of another shape, or too long. */
+/**
+ * The text of a file of proof (a bundle, a proof of misbehaviour, rosters, revocations) is of another shape, or too
+ * long.
+ */
 export class FileError extends Error {
   override readonly name = 'FileError';
   readonly code: 'too-long' | 'malformed';

@@ -18,9 +18,9 @@ export interface JoinedRosters {
 }
 
 /**
- * Joins the rosters of a bundle to those that the verifier knows and to its pin (TRUST §5). Costs hashes alone: a foreign
- * federation is refused before any signature, and before its rosters are read. Where a bundle says otherwise than what is
- * known, it is contradicted, and what is known is judged by.
+ * Joins the rosters of a bundle to those that the verifier knows and to its pin (protocol §5). Costs hashes alone: a
+ * foreign federation is refused before any signature, and before its rosters are read. Where a bundle says otherwise
+ * than what is known, it is contradicted, and what is known is judged by.
  */
 export function joinRosters(suite: Suite, entries: readonly RosterEntry[], known: Known): JoinedRosters {
   const taken = knownEntries(known);
@@ -114,7 +114,7 @@ function lineOf(suite: Suite, entries: readonly RosterEntry[], taken: number, kn
   return new RosterLine(genesis, places.slice(1), pinOf(places, genesis, taken, known));
 }
 
-/** A roster that may follow those of the history (TRUST §2), and its decision. */
+/** A roster that may follow those of the history (protocol §2), and its decision. */
 function placeOf(
   suite: Suite,
   { text, decision }: RosterEntry,

@@ -20,8 +20,8 @@ export interface Grounds {
 }
 
 /**
- * The facts of one proof: signed, sealed, on the ledger, witnessed, in the order of TRUST §5. What hashes refuse costs no
- * signature.
+ * The facts of one proof: signed, sealed, on the ledger, witnessed, in the order of protocol §5. What hashes refuse
+ * costs no signature.
  */
 export function judgeProof(grounds: Grounds, opened: OpenedProof, payload: JudgedPayload): JudgedProof {
   const { problems: cheap } = opened;
@@ -111,7 +111,9 @@ function denies(fact: Problem['fact'], problems: readonly Problem[]): boolean {
   return problems.some((one) => one.fact === fact);
 }
 
-/** Whether anything denies that this is a signed record of a batch that was decided so: no witness is counted for it. */
+/**
+ * Whether anything denies that this is a signed record of a batch that was decided so: no witness is counted for it.
+ */
 function speaksAgainst(problems: readonly Problem[]): boolean {
   return (['signed', 'sealed', 'onLedger', 'contradicted'] as const).some((fact) => denies(fact, problems));
 }

@@ -13,8 +13,8 @@ interface Findings {
 }
 
 /**
- * What one verdict finds of batches and their decisions, looked at once for all records of a batch. A batch is known by the
- * envelope and the decision as they were read: one of these is of one text, so nothing is taken over from another.
+ * What one verdict finds of batches and their decisions, looked at once for all records of a batch. A batch is known by
+ * the envelope and the decision as they were read: one of these is of one text, so nothing is taken over from another.
  */
 export class JudgedBatches {
   readonly #suite: Suite;

@@ -13,8 +13,8 @@ export interface CountedCheckpoint {
 }
 
 /**
- * What a node knows by its own log. It is taken as true, and has to answer only for what it is asked about: undefined is
- * not known, and contradicts nothing.
+ * What a node knows by its own log. It is taken as true, and has to answer only for what it is asked about: undefined
+ * is not known, and contradicts nothing.
  */
 export interface LogView {
   /** Root of the node's tree of that size. */
@@ -40,7 +40,9 @@ export interface Known {
   readonly revocations?: RevocationsFile;
   /** A node's own log. Its genesis is the pin where no other is given. */
   readonly log?: LogView;
-  /** Why no payload is disclosed, where the verifier knows; `damaged` is one that is stored and is not what was stored. */
+  /**
+   * Why no payload is disclosed, where the verifier knows; `damaged` is one that is stored and is not what was stored.
+   */
   readonly payload?: 'damaged' | 'erased' | 'unreachable';
   /** Whether the ledger took a transaction that names the record's batch. */
   readonly anchored?: boolean;

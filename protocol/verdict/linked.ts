@@ -21,7 +21,9 @@ export interface LinkedVerdict {
   readonly holds: boolean;
   /** It holds, is of the record's account, and its node speaks for that account. One that does not turns no flag. */
   readonly speaks: boolean;
-  /** The version of the account's statement by which its node speaks, or does not; null where none is needed or shown. */
+  /**
+   * The version of the account's statement by which its node speaks, or does not; null where none is needed or shown.
+   */
   readonly accountStatement: AccountVersion | null;
   readonly word: Word;
   readonly problems: readonly Problem[];

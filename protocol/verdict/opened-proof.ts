@@ -13,7 +13,10 @@ import { CommonTexts } from './common-texts.ts';
 import type { PlacedDecision } from './placed-decision.ts';
 import { type Check, type Fact, messageOf, problem, type Problem, type ProblemCode } from './problem.ts';
 
-/** A signature over a text, null where it is lacking, and the path from the record's leaf to the root that the text names. */
+/**
+ * A signature over a text, null where it is lacking, and the path from the record's leaf to the root that the text
+ * names.
+ */
 interface SignedTree {
   readonly text: string;
   readonly signature: Base64url | null;
@@ -30,8 +33,8 @@ export interface Proof {
 }
 
 /**
- * A proof with each of its texts read, or null where it cannot be, and what hashes alone speak against it. It follows from
- * the proof alone, whoever judges it and when.
+ * A proof with each of its texts read, or null where it cannot be, and what hashes alone speak against it. It follows
+ * from the proof alone, whoever judges it and when.
  */
 export interface OpenedProof {
   readonly proof: Proof;
@@ -65,7 +68,10 @@ export function proofOf({ record, receipt, batch, decision, disclosure }: ProofT
   };
 }
 
-/** Reads every text of a proof, and walks its paths. Costs hashes alone; throws nothing. `common`: what was read of others. */
+/**
+ * Reads every text of a proof, and walks its paths. Costs hashes alone; throws nothing. `common`: what was read of
+ * others.
+ */
 export function openProof(suite: Suite, proof: Proof, common = new CommonTexts(suite)): OpenedProof {
   const problems: Problem[] = [];
   const read = <Value>(fact: Fact, check: Check, code: ProblemCode, open: () => Value): Value | null => {
@@ -115,7 +121,10 @@ function checkGroup(suite: Suite, opened: OpenedProof): readonly Problem[] {
   return [problem('signed', 'proofWalk', 'path-to-group', 'the leaf does not walk to the root of the receipt')];
 }
 
-/** What hashes alone say of the batch: the same of its tree, and it holds the whole group, by its own key, and the record's time. */
+/**
+ * What hashes alone say of the batch: the same of its tree, and it holds the whole group, by its own key, and the
+ * record's time.
+ */
 function checkBatch(suite: Suite, opened: OpenedProof): readonly Problem[] {
   const { head, group, envelope, proof } = opened;
   if (head === null || group === null || envelope === null || proof.batch === null) return [];

@@ -16,7 +16,9 @@ export interface JudgedPayload {
   readonly problems: readonly Problem[];
 }
 
-/** Whether salt and payload, where they are disclosed, are what the record's body commits to: the whole, and each part. */
+/**
+ * Whether salt and payload, where they are disclosed, are what the record's body commits to: the whole, and each part.
+ */
 export function judgePayload(suite: Suite, { proof, body }: OpenedProof, hidden: Known['payload']): JudgedPayload {
   const { disclosure } = proof;
   if (disclosure === undefined) {

@@ -15,8 +15,8 @@ type Path = DecisionProof['paths'][number];
 const NO_ROOTS: ReadonlySet<Sha256Hash> = new Set();
 
 /**
- * A decision and the checkpoints that it is in: its leaf is made of its text alone, never read. What is kept here follows
- * from the proof alone, so that one may serve many verdicts.
+ * A decision and the checkpoints that it is in: its leaf is made of its text alone, never read. What is kept here
+ * follows from the proof alone, so that one may serve many verdicts.
  */
 export class PlacedDecision {
   readonly text: string;
@@ -49,7 +49,10 @@ export class PlacedDecision {
     return this.#named;
   }
 
-  /** Whether the tree of this checkpoint holds the decision at its place. A root that the verifier knows otherwise is none. */
+  /**
+   * Whether the tree of this checkpoint holds the decision at its place. A root that the verifier knows otherwise is
+   * none.
+   */
   isIn({ size, root }: Checkpoint, log: LogView | undefined): boolean {
     if (size <= this.value.index) return false;
     const known = log?.rootAt(size);

@@ -1,4 +1,4 @@
-/** The facts of a verdict (TRUST §8), as problems name them. */
+/** The facts of a verdict (protocol §8), as problems name them. */
 export const FACTS = [
   'signed',
   'sealed',
@@ -11,7 +11,7 @@ export const FACTS = [
 ] as const;
 export type Fact = (typeof FACTS)[number];
 
-/** The five checks of SPEC §2.2. */
+/** The five checks of api-rules §2.2. */
 export const CHECKS = ['leafRederived', 'payloadHashMatch', 'proofWalk', 'bundleBinding', 'sigValid'] as const;
 export type Check = (typeof CHECKS)[number];
 export type Checks = Readonly<Record<Check, boolean>>;
@@ -48,7 +48,10 @@ export const PROBLEM_CODES = [
 ] as const;
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
-/** One thing that does not hold: the fact that it denies, and the check of SPEC that it fails, if any. */
+/**
+ * One thing that does not hold: the fact that it denies, and the one of the five checks that it fails (api-rules §2.3),
+ * if any.
+ */
 export interface Problem {
   readonly fact: Fact;
   readonly check: Check | null;

@@ -31,8 +31,9 @@ interface Read {
 }
 
 /**
- * The revocations that were decided, judged as if no key were revoked (TRUST §5): signed by an identity key of their node,
- * and under checkpoints of as many members of one roster as make a word true, whoever they are. Others are passed over.
+ * The revocations that were decided, judged as if no key were revoked (protocol §5): signed by an identity key of their
+ * node, and under checkpoints of as many members of one roster as make a word true, whoever they are. Others are passed
+ * over.
  */
 export function decidedRevocations(
   judges: RevocationJudges,

@@ -31,7 +31,7 @@ function nanoseconds(consensus: string): bigint {
 }
 
 /**
- * The decision brings the roster of that hash into force after `last`, and can have been made (TRUST §2). Throws
+ * The decision brings the roster of that hash into force after `last`, and can have been made (protocol §2). Throws
  * `RosterLineError`, and `StatementError` where it is of no message.
  */
 export function requireDecided(

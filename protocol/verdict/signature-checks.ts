@@ -43,7 +43,9 @@ export class SignatureChecks {
     return this.#known(kind, signed, publicKey) ?? this.#check(kind, signed, publicKey);
   }
 
-  /** Whether a signature holds of a text that is passed over where it does not: a checkpoint, certificate or revocation. */
+  /**
+   * Whether a signature holds of a text that is passed over where it does not: a checkpoint, certificate or revocation.
+   */
   holdsIfCounted(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
     const known = this.#known(kind, signed, publicKey);
     if (known !== undefined) return known;

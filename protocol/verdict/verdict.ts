@@ -34,14 +34,14 @@ export interface LedgerPlace {
   readonly isLate: boolean;
 }
 
-/** What the facts of one record come to (TRUST §8). */
+/** What the facts of one record come to (protocol §8). */
 export interface RecordVerdict {
   readonly word: Word;
   readonly exitCode: ExitCode;
   /** Only where the word is. */
   readonly verified: boolean;
   readonly facts: Facts;
-  /** The five of SPEC §2.2, derived from the facts. */
+  /** The five of api-rules §2.2, derived from the facts. */
   readonly checks: Checks;
   readonly status: Status;
   readonly problems: readonly Problem[];
@@ -67,11 +67,13 @@ export interface Verdict extends RecordVerdict {
   /** In the order of the bundle. */
   readonly linked: readonly LinkedVerdict[];
   /**
-   * Whether the record's node speaks for its account; null where its body is not carried, or it does not hold. Of an account
-   * that names no home, as that of whoever pays for one record, the record's own node does.
+   * Whether the record's node speaks for its account; null where its body is not carried, or it does not hold. Of an
+   * account that names no home, as that of whoever pays for one record, the record's own node does.
    */
   readonly speaks: boolean | null;
-  /** Versions of the account's statement by which records of other nodes than its home were judged, the newest first. */
+  /**
+   * Versions of the account's statement by which records of other nodes than its home were judged, the newest first.
+   */
   readonly accountStatements: readonly AccountVersion[];
   /** What the rules find; null where the record's body is not carried, so that nothing is known of its claims. */
   readonly evidence: Evaluation | null;
@@ -129,7 +131,10 @@ function checksOf({ head, group, envelope }: OpenedProof, facts: Facts, problems
   };
 }
 
-/** `anchored` is the node's own knowledge that the ledger took its transaction, or what checkpoints show: no mere text is. */
+/**
+ * `anchored` is the node's own knowledge that the ledger took its transaction, or what checkpoints show: no mere text
+ * is.
+ */
 function statusOf({ body }: OpenedProof, facts: Facts, anchored: boolean): Status {
   if (facts.onLedger && facts.witnessed) return 'confirmed';
   if (facts.onLedger || anchored) return 'anchored';

@@ -23,9 +23,9 @@ export interface OpenedBundle {
 }
 
 /**
- * The verdict on a bundle, by what it carries and what its verifier knows (TRUST §5, §8): first rosters and pin, which cost
- * hashes alone; then the authority of rosters and revocations; then its record, and the linked ones, which move no word.
- * Nothing is thrown on what a bundle can hold.
+ * The verdict on a bundle, by what it carries and what its verifier knows (protocol §5, §8): first rosters and pin,
+ * which cost hashes alone; then the authority of rosters and revocations; then its record, and the linked ones, which
+ * move no word. Nothing is thrown on what a bundle can hold.
  */
 export function verifyBundle(suite: Suite, bundle: Bundle, known: Known = {}): Verdict {
   const joined = joinRosters(suite, bundle.rosters, known);

@@ -9,13 +9,16 @@ export interface DecidedRevocation {
   /** Place of its decision in the log. */
   readonly index: number;
   /**
-   * Since when the key may have been somebody else's, in epoch milliseconds, no earlier than the revocation may reach; null
-   * where it was only rotated.
+   * Since when the key may have been somebody else's, in epoch milliseconds, no earlier than the revocation may reach;
+   * null where it was only rotated.
    */
   readonly compromisedSince: number | null;
 }
 
-/** What the decided revocations of a verdict take back, all at once (TRUST §5). One concerns that key of that node alone. */
+/**
+ * What the decided revocations of a verdict take back, all at once (protocol §5). One concerns that key of that node
+ * alone.
+ */
 export class Withdrawals {
   readonly #byKey: ReadonlyMap<string, readonly DecidedRevocation[]>;
 
@@ -23,7 +26,9 @@ export class Withdrawals {
     this.#byKey = Map.groupBy(decided, ({ node, keyId }) => nameOf(node, keyId));
   }
 
-  /** Whether a checkpoint counts: by a compromised key never, by a rotated one where it does not reach the revocation. */
+  /**
+   * Whether a checkpoint counts: by a compromised key never, by a rotated one where it does not reach the revocation.
+   */
   counts = ({ node, keyId, size }: Checkpoint): boolean => {
     return this.#of(node, keyId).every(({ compromisedSince, index }) => compromisedSince === null && size <= index);
   };

@@ -27,7 +27,9 @@ export interface Witnesses {
   readonly isStale: boolean;
 }
 
-/** Counts the witnesses of a decided batch (TRUST §5, §8): within one roster in force there or later, by its quorum. */
+/**
+ * Counts the witnesses of a decided batch (protocol §5, §8): within one roster in force there or later, by its quorum.
+ */
 export function countWitnesses(authority: Authority, decided: DecidedBatch): Witnesses {
   const { counts } = authority.withdrawals;
   const vouches = ({ vouched }: Checkpoint) => (vouched[decided.node] ?? 0) >= decided.batch;
@@ -40,7 +42,9 @@ export function countWitnesses(authority: Authority, decided: DecidedBatch): Wit
   };
 }
 
-/** Whether a quorum shows that the batch was decided, as if no key were revoked, or the verifier's own log has it so. */
+/**
+ * Whether a quorum shows that the batch was decided, as if no key were revoked, or the verifier's own log has it so.
+ */
 export function isShownDecided(authority: Authority, decided: DecidedBatch): boolean {
   const { text, value } = decided.decision;
   if (authority.log?.decisionAt(value.index) === text) return true;

@@ -3,7 +3,7 @@ import type { Facts } from './facts.ts';
 /** Exit codes of the command line. 2, unreadable, is for a text that is no bundle. */
 export type ExitCode = 0 | 1 | 3 | 4 | 5;
 
-/** The words of a verdict with their exit codes, in the order of TRUST §8: the first that fits is the word. */
+/** The words of a verdict with their exit codes, in the order of protocol §8: the first that fits is the word. */
 export const EXIT_CODES = {
   'not-signed': 1,
   contradicted: 1,
@@ -42,7 +42,7 @@ const FITS: readonly (readonly [Exclude<Word, 'verified'>, (facts: Facts) => boo
   ['consistent', ({ pin }) => pin !== 'joins'],
 ];
 
-/** The word on a record (TRUST §8). */
+/** The word on a record (protocol §8). */
 export function wordOf(facts: Facts): Word {
   const [word] = FITS.find(([, fits]) => fits(facts)) ?? [];
   if (word !== undefined) return word;

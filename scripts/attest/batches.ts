@@ -7,8 +7,8 @@ const MAX_BYTES = 8 << 20;
 const MAX_LINE_BYTES = 64 << 10;
 
 /**
- * Cuts the lines of a file into what is sent together. The same file is always cut alike; where a sending was cut another
- * way, `sent` has the last line of each batch by its first.
+ * Cuts the lines of a file into what is sent together. The same file is always cut alike; where a sending was cut
+ * another way, `sent` has the last line of each batch by its first.
  */
 export async function* batchesOf(
   lines: AsyncIterable<DecisionLine>,

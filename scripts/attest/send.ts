@@ -24,11 +24,11 @@ export interface SendOptions {
 }
 
 /**
- * Sends every line that was not accepted before, many in one call. A refused line is reported and passed over; a lost node
- * is waited for.
+ * Sends every line that was not accepted before, many in one call. A refused line is reported and passed over; a lost
+ * node is waited for.
  *
- * Crash order: a batch is noted before it is sent, and again once its answer is. One that is noted once may be recorded, so
- * it is sent again as it was; what is left of one that was answered is sent line by line.
+ * Crash order: a batch is noted before it is sent, and again once its answer is. One that is noted once may be
+ * recorded, so it is sent again as it was; what is left of one that was answered is sent line by line.
  */
 export async function sendAll(lines: AsyncIterable<DecisionLine>, options: SendOptions): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: BATCHES * LINES });

@@ -6,7 +6,10 @@ import { createInterface } from 'node:readline';
 
 /** What one run leaves for the next: which lines of which file were accepted, and as which attestations. */
 export interface State extends AsyncDisposable {
-  /** Names this sending of the file: with the lines that are sent, it makes the idempotency keys that survive any interruption. */
+  /**
+   * Names this sending of the file: with the lines that are sent, it makes the idempotency keys that survive any
+   * interruption.
+   */
   readonly run: string;
   readonly accepted: ReadonlyMap<number, string>;
   /** The last line of each batch that was sent, by its first; and the first lines of those whose answers are noted. */

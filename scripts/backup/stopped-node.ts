@@ -7,10 +7,10 @@ import { requireFormat } from '../../node/store/format.ts';
 import { Store } from '../../node/store/store.ts';
 
 /**
- * Copies the store of a stopped node, which no process may open meanwhile. A store of the format before stays so, and so
- * does its copy, until a node starts on it. Throws `StoreError` `locked` where a process has it open, `format` where it is of
- * a format that this release does not read, and `BackupError` `source` where the node has no record yet that would tell
- * whose store it is.
+ * Copies the store of a stopped node, which no process may open meanwhile. A store of the format before stays so, and
+ * so does its copy, until a node starts on it. Throws `StoreError` `locked` where a process has it open, `format` where
+ * it is of a format that this release does not read, and `BackupError` `source` where the node has no record yet that
+ * would tell whose store it is.
  */
 export async function copyStopped(home: string, directory: string, signal: AbortSignal): Promise<CopyOfNode> {
   await using store = await Store.open(join(home, 'store'), { createIfMissing: false });

@@ -10,7 +10,9 @@ const WORDS = (
 ).split(' ');
 const WORDS_OF_INSTRUCTION = 18;
 
-/** Bodies of `POST /v1/tiered-attest`, the same in every run, each about `BODY_BYTES` long and different from the rest. */
+/**
+ * Bodies of `POST /v1/tiered-attest`, the same in every run, each about `BODY_BYTES` long and different from the rest.
+ */
 export function decisionBodies(total: number): JsonObject[] {
   const random = generator(1);
   return Array.from({ length: total }, (_, i) => decisionBody(i, random));

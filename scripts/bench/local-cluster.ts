@@ -18,8 +18,8 @@ export class LocalCluster implements AsyncDisposable {
   }
 
   /**
-   * The first `members` of the local cluster's five nodes. Resolves once all of them accept records. `variables`: of every
-   * process, beside those of the plan.
+   * The first `members` of the local cluster's five nodes. Resolves once all of them accept records. `variables`: of
+   * every process, beside those of the plan.
    */
   static async start(
     home: string,

@@ -23,8 +23,8 @@ export interface Forgery {
 }
 
 /**
- * Forges a record and its batch with a stolen signing key: whatever a bundle needs, on the pattern of an honest one. The
- * thief leaves out what speaks against it: no revocation is in it.
+ * Forges a record and its batch with a stolen signing key: whatever a bundle needs, on the pattern of an honest one.
+ * The thief leaves out what speaks against it: no revocation is in it.
  */
 export async function forge(honest: Bundle, stolen: Signer, number: number): Promise<Forgery> {
   const at = timestampOf(Date.now());

@@ -30,8 +30,8 @@ const VICTIM = 1;
 
 /**
  * A signing key is copied and used to forge; its operator revokes it. What the node made before stands, what it made
- * after the theft falls, at every node and offline, and the node's callers notice nothing. The thief's own never counted:
- * no account of a member named it on the ledger.
+ * after the theft falls, at every node and offline, and the node's callers notice nothing. The thief's own never
+ * counted: no account of a member named it on the ledger.
  */
 export async function rehearseKeyCompromise(
   cluster: LocalCluster,

@@ -9,9 +9,9 @@ import type { Target } from './targets.ts';
 const NOT_FOUND = 404;
 
 /**
- * The nodes that a command is for, among those that it may speak to. What is done at the home of an account alone goes there;
- * what is about an account goes to the nodes that have it, since nodes that it only names have it from its home. `isPicked`:
- * whether the operator named the nodes. Throws `UsageError`.
+ * The nodes that a command is for, among those that it may speak to. What is done at the home of an account alone goes
+ * there; what is about an account goes to the nodes that have it, since nodes that it only names have it from its home.
+ * `isPicked`: whether the operator named the nodes. Throws `UsageError`.
  */
 export async function chosenTargets(
   command: Command,

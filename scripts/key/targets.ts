@@ -11,7 +11,9 @@ export interface Target {
 
 const SOCKET = 'operator.sock';
 
-/** The node of a home, or those of the local cluster that were named; without a name all of them. Throws `UsageError`. */
+/**
+ * The node of a home, or those of the local cluster that were named; without a name all of them. Throws `UsageError`.
+ */
 export async function findTargets(home: string | undefined, names: readonly string[]): Promise<readonly Target[]> {
   if (home !== undefined) return [{ node: home, socket: join(home, SOCKET) }];
   const cluster = readClusterEnvironment().home;

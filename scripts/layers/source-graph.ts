@@ -12,7 +12,10 @@ export interface SourceFile {
   readonly imports: readonly string[];
 }
 
-/** Reads the TypeScript files of these top folders of `root`. A file that an import names and that is not there is left out. */
+/**
+ * Reads the TypeScript files of these top folders of `root`. A file that an import names and that is not there is left
+ * out.
+ */
 export function readSources(root: string, tops: readonly string[]): readonly SourceFile[] {
   const paths = tops
     .flatMap((top) => globSync(`${top}/**/*.ts`, { cwd: root, exclude: ['**/node_modules/**'] }))

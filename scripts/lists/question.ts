@@ -6,7 +6,10 @@ import { UsageError } from '../usage-error.ts';
 
 const compiled = Compile(RepeatScreeningShape);
 
-/** What was asked of an old screening, from a file or, for `-`, stdin: a name has no place in a command line. Throws `UsageError`. */
+/**
+ * What was asked of an old screening, from a file or, for `-`, stdin: a name has no place in a command line. Throws
+ * `UsageError`.
+ */
 export async function readQuestion(file: string): Promise<RepeatQuestion> {
   const content = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8')).catch(() => {
     throw new UsageError(`${file} cannot be read`);

@@ -1,9 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
 
-/** What holds as long as it is seen, and is told again when it ends. None is a proof: a line or a clock can be at fault. */
+/**
+ * What holds as long as it is seen, and is told again when it ends. None is a proof: a line or a clock can be at fault.
+ */
 export const CONDITIONS = [
-  /** A node shows a batch that was sealed longer ago than the promise, and the ledger, read to its end, did not decide it. */
+  /**
+   * A node shows a batch that was sealed longer ago than the promise, and the ledger, read to its end, did not decide
+   * it.
+   */
   'anchor-missing',
   /** A batch was named, and what its name waits for does not come: another number, or a majority. */
   'batch-undecided',

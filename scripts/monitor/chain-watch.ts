@@ -42,8 +42,8 @@ const PAGES_PER_POLL = 16;
 const NEWEST = 4;
 
 /**
- * The chains of all nodes, as far as the log decided them: nodes must show every envelope that was decided, and none but
- * that, signed by a key that its node certified.
+ * The chains of all nodes, as far as the log decided them: nodes must show every envelope that was decided, and none
+ * but that, signed by a key that its node certified.
  */
 export class ChainWatch {
   readonly #options: ChainWatchOptions;

@@ -73,8 +73,8 @@ export class CheckpointWatch {
   }
 
   /**
-   * Of a node, the last batch that as many members of the roster in force vouch for as it takes, besides the node itself
-   * unless it is the only one.
+   * Of a node, the last batch that as many members of the roster in force vouch for as it takes, besides the node
+   * itself unless it is the only one.
    */
   confirmed(node: NodeId): number {
     const { roster } = this.#options.statements;

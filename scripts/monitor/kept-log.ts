@@ -8,9 +8,9 @@ import type { Operation } from '../../node/store/operation.ts';
 import type { Rows } from '../../node/store/store.ts';
 
 /**
- * Decisions on batches that are kept as texts: almost a day of a hundred members that seal every 15 seconds. Of all before
- * them the tree's upper levels stay, an eighth of a byte a decision, which every tile of a node can be held against, and
- * all that put rosters and revocations in force.
+ * Decisions on batches that are kept as texts: almost a day of a hundred members that seal every 15 seconds. Of all
+ * before them the tree's upper levels stay, an eighth of a byte a decision, which every tile of a node can be held
+ * against, and all that put rosters and revocations in force.
  */
 const KEPT_DECISIONS = 1 << 19;
 /** Decisions of one write. A multiple of a tile. */

@@ -6,8 +6,8 @@ import type { WatchedNodes } from './watched-nodes.ts';
 const MAX_PAGES = 16;
 
 /**
- * Learns certificates and revocations from one node a round, another one each time: from all of them where a signature was
- * by an unknown key, or the log put a revocation in force whose text is not known.
+ * Learns certificates and revocations from one node a round, another one each time: from all of them where a signature
+ * was by an unknown key, or the log put a revocation in force whose text is not known.
  */
 export async function learnStatements(statements: StatementWatch, nodes: WatchedNodes): Promise<void> {
   const lacksText = statements.revocationsInForce().some(({ shown }) => shown === undefined);

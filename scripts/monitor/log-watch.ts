@@ -33,11 +33,11 @@ const MAX_PAGES = 16;
 const ROSTER_PATIENCE_MS = 60_000;
 
 /**
- * Builds the federation's log from the ledger: what mirrors tell goes through `decide`, and nodes are asked for nothing but
- * the texts of rosters, which are known by their hashes.
+ * Builds the federation's log from the ledger: what mirrors tell goes through `decide`, and nodes are asked for nothing
+ * but the texts of rosters, which are known by their hashes.
  *
- * Crash order: decisions, tree and position land in one write, page by page; what was noted beside them of a page is lost
- * where the process dies before the end of the round.
+ * Crash order: decisions, tree and position land in one write, page by page; what was noted beside them of a page is
+ * lost where the process dies before the end of the round.
  */
 export class LogWatch {
   readonly #options: LogWatchOptions;

@@ -20,7 +20,9 @@ export type MonitorEvent =
     };
 
 export interface MonitorOptions {
-  /** The genesis is the pin: everything is judged by it and by what the ledger says. Later ones save asking for them. */
+  /**
+   * The genesis is the pin: everything is judged by it and by what the ledger says. Later ones save asking for them.
+   */
   readonly rosters: GivenRosters;
   /** Addresses of the nodes. Default: those that the roster in force names. */
   readonly nodes?: readonly string[];

@@ -47,12 +47,12 @@ export interface WatchedHead {
 }
 
 /**
- * A watcher that is no member and holds no key: builds the federation's log from the ledger by itself, compares what every
- * node shows to anyone with it, up to the genesis roster, says what is late, missing or false, and writes a proof of every
- * misbehaviour that is signed.
+ * A watcher that is no member and holds no key: builds the federation's log from the ledger by itself, compares what
+ * every node shows to anyone with it, up to the genesis roster, says what is late, missing or false, and writes a proof
+ * of every misbehaviour that is signed.
  *
- * Ownership: everything is moved by the one round that is under way. Crash order: the log is on the disk page by page, a
- * proof as it is found, all else at the end of a round; a crash between looks at the round's part again.
+ * Ownership: everything is moved by the one round that is under way. Crash order: the log is on the disk page by page,
+ * a proof as it is found, all else at the end of a round; a crash between looks at the round's part again.
  */
 export class Monitor implements AsyncDisposable {
   readonly #options: MonitorOptions;

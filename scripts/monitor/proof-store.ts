@@ -39,8 +39,8 @@ export class ProofStore {
   }
 
   /**
-   * The new file's path. Crash order: the file is on the disk before its name is in the state; one that a crash left there
-   * is the same proof.
+   * The new file's path. Crash order: the file is on the disk before its name is in the state; one that a crash left
+   * there is the same proof.
    */
   async put(accusation: Accusation, proof: MisdeedProof): Promise<string> {
     const name = nameOf(accusation);

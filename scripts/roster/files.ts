@@ -15,8 +15,8 @@ export function readMember(file: string): Promise<Member> {
 }
 
 /**
- * A proposal is a roster that is not in force yet; to that of a genesis roster the signatures of its members are gathered.
- * Throws `UsageError`.
+ * A proposal is a roster that is not in force yet; to that of a genesis roster the signatures of its members are
+ * gathered. Throws `UsageError`.
  */
 export function readProposal(file: string): Promise<SignedRoster> {
   return readShape(file, 'a proposal', SignedRosterShape);

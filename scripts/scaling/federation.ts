@@ -20,7 +20,9 @@ const NEVER = '3600';
 const LEDGER_READ_SECONDS = '5';
 /** How long a machine of two cores may take for anything that is waited for. In milliseconds. */
 const PATIENCE_MS = 300_000;
-/** Between two looks: each costs every member a count of what it holds, which is not to be measured. In milliseconds. */
+/**
+ * Between two looks: each costs every member a count of what it holds, which is not to be measured. In milliseconds.
+ */
 const LOOK_MS = 100;
 
 /** Whole members in several processes, and a local ledger in one of its own. */

@@ -56,10 +56,10 @@ export interface Day {
 }
 
 /**
- * Unit costs from two federations of different size: two equations, for the two things that matter most. In a round every
- * member seals one batch, one after the other, so of n members each takes in n-1 batches and n·(n-1) checkpoints. Of bytes
- * none are a member's own; of its processor its own batch, which it names, takes the most, so that what the n-1 others
- * take shows nowhere but with their checkpoints.
+ * Unit costs from two federations of different size: two equations, for the two things that matter most. In a round
+ * every member seals one batch, one after the other, so of n members each takes in n-1 batches and n·(n-1) checkpoints.
+ * Of bytes none are a member's own; of its processor its own batch, which it names, takes the most, so that what the
+ * n-1 others take shows nowhere but with their checkpoints.
  */
 export function fit(a: Measured, b: Measured): UnitCosts {
   if (a.members === b.members) throw new RangeError('two sizes are needed');

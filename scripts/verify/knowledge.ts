@@ -23,7 +23,10 @@ export interface Knowledge {
   readonly pinnedBy: string | null;
 }
 
-/** Reads what `--roster` and `--revocations` name. Throws `UnreadableFileError` with the path in front, on each that is bad. */
+/**
+ * Reads what `--roster` and `--revocations` name. Throws `UnreadableFileError` with the path in front, on each that is
+ * bad.
+ */
 export async function readKnowledge(
   suite: Suite,
   { roster, revocations }: Pick<Arguments, 'revocations' | 'roster'>,

@@ -9,7 +9,10 @@ export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }
 
-/** Text of a file of at most `MAX_FILE_BYTES`, in strict UTF-8. Throws `UnreadableFileError`, and what the system throws. */
+/**
+ * Text of a file of at most `MAX_FILE_BYTES`, in strict UTF-8. Throws `UnreadableFileError`, and what the system
+ * throws.
+ */
 export async function readText(path: string): Promise<string> {
   await using file = await open(path);
   const { size } = await file.stat();

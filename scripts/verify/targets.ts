@@ -16,7 +16,9 @@ export async function areSeveral(targets: readonly string[]): Promise<boolean> {
   return others.length > 0 || (first !== undefined && (await isFolder(first)));
 }
 
-/** The files that these name, as they are given; of a folder its `*.json`, by name. One that is not there is a fault. */
+/**
+ * The files that these name, as they are given; of a folder its `*.json`, by name. One that is not there is a fault.
+ */
 export async function* filesOf(targets: readonly string[]): AsyncGenerator<Target> {
   for (const target of targets) {
     try {

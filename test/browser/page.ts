@@ -11,7 +11,10 @@ export interface VerifierPage {
   readonly texts: readonly (readonly [text: string, pin: string])[];
 }
 
-/** Runs the page in a real browser under a policy that forbids eval. Resolves to the answers in order; rejects on a deadline. */
+/**
+ * Runs the page in a real browser under a policy that forbids eval. Resolves to the answers in order; rejects on a
+ * deadline.
+ */
 export async function answersOfPage(browser: string, page: VerifierPage, deadlineMs: number): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'meridian-browser-'));
   try {

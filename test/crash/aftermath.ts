@@ -31,7 +31,8 @@ export async function everythingDone(victim: RunningMember, peer: RunningMember)
 }
 
 /**
- * Fails unless all stopped nodes hold every acknowledged record once, the same envelopes, and every batch was named once.
+ * Fails unless all stopped nodes hold every acknowledged record once, the same envelopes, and every batch was named
+ * once.
  */
 export async function requireExactlyOnce(nodes: readonly TestNode[], callers: readonly Submissions[]): Promise<void> {
   const chains: string[][] = [];

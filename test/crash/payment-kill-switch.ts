@@ -7,8 +7,8 @@ import { Payments } from '../../node/payments/payments.ts';
 import { FATAL_PAYMENTS, PAYMENT_STEPS, type PaymentStep } from './payment-steps.ts';
 
 /**
- * Loaded into a node's process before the node itself (`--import`). Each of the fatal payments gets as far as its step and
- * no further; once all of them are there the process kills itself, which leaves no time for anything.
+ * Loaded into a node's process before the node itself (`--import`). Each of the fatal payments gets as far as its step
+ * and no further; once all of them are there the process kills itself, which leaves no time for anything.
  */
 const fatal = new Map(Object.entries(Object(JSON.parse(process.env[FATAL_PAYMENTS] ?? '{}'))));
 /** The step at which what runs now is to stop. */

@@ -100,7 +100,10 @@ interface Chain {
   readonly besides: ReadonlyMap<string, string>;
 }
 
-/** The chain in a stopped node's store. Fails unless every signature and link holds, and the records are those that were. */
+/**
+ * The chain in a stopped node's store. Fails unless every signature and link holds, and the records are those that
+ * were.
+ */
 async function chainIn(folder: string): Promise<Chain> {
   await using store = await Store.open(join(folder, 'store'));
   const envelopes: Envelope[] = [];

@@ -50,9 +50,9 @@ interface Case {
 }
 
 /**
- * Judges generated bundles by each judge. A finding is any difference between two strangers, any answer of the node that is
- * not a stranger's who was brought all that the node knows (`knowingOf`), and a verified bundle that does not say what
- * happened, or has no quorum.
+ * Judges generated bundles by each judge. A finding is any difference between two strangers, any answer of the node
+ * that is not a stranger's who was brought all that the node knows (`knowingOf`), and a verified bundle that does not
+ * say what happened, or has no quorum.
  */
 export async function differential({
   bundles,

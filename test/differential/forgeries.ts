@@ -22,7 +22,9 @@ import { type Mutation, someOf } from './mutations.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Changes by whoever has every key of the liars: their records, checkpoints, certificates, revocations, rosters anew. */
+/**
+ * Changes by whoever has every key of the liars: their records, checkpoints, certificates, revocations, rosters anew.
+ */
 export const FORGED: Readonly<Record<string, Mutation>> = {
   'a record sealed anew': async (random, corpus, bundle) => {
     const changed = await resealed(random, corpus, bundle);

@@ -36,7 +36,10 @@ export interface Strangers {
   readonly told: Answer;
 }
 
-/** Of a bundle of another federation: a node adds nothing to it, and does not look for its own genesis among its rosters. */
+/**
+ * Of a bundle of another federation: a node adds nothing to it, and does not look for its own genesis among its
+ * rosters.
+ */
 export function knowingOf(corpus: Corpus, bundle: Bundle): Knowing {
   const { home, besides } = corpus;
   const genesis = home.roster(1).text;
@@ -67,9 +70,9 @@ export function knowingOf(corpus: Corpus, bundle: Bundle): Knowing {
 }
 
 /**
- * Why a node's answer is not what its log makes of the bundle; null where it is: a stranger's who was brought all that the
- * node knows. Only where the log has rosters or a decision otherwise, or a record falls by a revocation that the bundle does
- * not show, is it `contradicted`; `not-signed` alone comes before that.
+ * Why a node's answer is not what its log makes of the bundle; null where it is: a stranger's who was brought all that
+ * the node knows. Only where the log has rosters or a decision otherwise, or a record falls by a revocation that the
+ * bundle does not show, is it `contradicted`; `not-signed` alone comes before that.
  */
 export function faultOfNode(node: Answer, { full, told }: Strangers, { rosters, own, linked }: Knowing): string | null {
   const isFree = (isKnown: boolean, i: (of: Answer) => Said | undefined) =>

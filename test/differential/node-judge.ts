@@ -8,8 +8,8 @@ const AT_ONCE = 4;
 const MALFORMED = 400;
 
 /**
- * A node of the generated federation: it has read the whole topic and counted the newest checkpoint of every member, and
- * answers `POST /v1/bundles/verify` by its own log, as any node does. Its pin is the genesis of that log.
+ * A node of the generated federation: it has read the whole topic and counted the newest checkpoint of every member,
+ * and answers `POST /v1/bundles/verify` by its own log, as any node does. Its pin is the genesis of that log.
  */
 export async function nodeJudge({ ledger, newest }: Corpus): Promise<Judge> {
   await using opening = new AsyncDisposableStack();

@@ -10,8 +10,9 @@ import { type Corpus, LIARS, type Subject } from './corpus.ts';
 const madeTexts = new WeakMap<Corpus['bundles'], ReadonlySet<string>>();
 
 /**
- * Why a bundle that was called verified may not be; null where it may: head, body, payload, envelope and decision are those
- * of the federation, and a quorum of its members says so. It knows what happened, and asks no code that is under test.
+ * Why a bundle that was called verified may not be; null where it may: head, body, payload, envelope and decision are
+ * those of the federation, and a quorum of its members says so. It knows what happened, and asks no code that is under
+ * test.
  */
 export function faultOfVerified(corpus: Corpus, bundle: Bundle): string | null {
   const isKnown = knowsAll(corpus, bundle);
@@ -21,7 +22,9 @@ export function faultOfVerified(corpus: Corpus, bundle: Bundle): string | null {
   return hasQuorum(corpus, bundle, subject, subject.index) ? null : 'it has no quorum';
 }
 
-/** The same where a quorum is known to say so: by a node whose log holds every revocation, nothing fallen is verified. */
+/**
+ * The same where a quorum is known to say so: by a node whose log holds every revocation, nothing fallen is verified.
+ */
 export function faultOfRecord(corpus: Corpus, bundle: Bundle, knowsRevocations = true): string | null {
   const subject = subjectOf(corpus, bundle);
   if (subject === undefined) return 'no such record was made';
@@ -43,7 +46,10 @@ function subjectOf({ subjects }: Corpus, { record }: Bundle): Subject | undefine
   return subjects.find(({ sealed, i }) => recordAt(sealed, i).head === record.head);
 }
 
-/** Whether it carries every revocation with all that shows it, as the federation has it: then nothing fallen is verified. */
+/**
+ * Whether it carries every revocation with all that shows it, as the federation has it: then nothing fallen is
+ * verified.
+ */
 function knowsAll({ home, bundles }: Corpus, { revocations, checkpoints, keys }: Bundle): boolean {
   const { size } = home;
   const made = textsOf(bundles);
@@ -82,7 +88,10 @@ function hasQuorum(corpus: Corpus, { rosters, checkpoints }: Bundle, { sealed }:
   });
 }
 
-/** Whether a member that tells the truth signed it of the federation's tree, past the decision; of a liar, whether it signed. */
+/**
+ * Whether a member that tells the truth signed it of the federation's tree, past the decision; of a liar, whether it
+ * signed.
+ */
 function isSaid({ home }: Corpus, signed: SignedCheckpoint, { node: origin, batch }: Subject['sealed'], index: number) {
   const checkpoint = read(signed.text);
   const member = home.members.get(checkpoint?.node ?? '');

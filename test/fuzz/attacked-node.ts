@@ -26,7 +26,10 @@ export interface Work {
   readonly tables: ReadonlyMap<string, number>;
 }
 
-/** One of three members, with verified records, behind a proxy that strangers come through; another member is the attackers'. */
+/**
+ * One of three members, with verified records, behind a proxy that strangers come through; another member is the
+ * attackers'.
+ */
 export class AttackedNode implements AsyncDisposable {
   readonly node: TestNode;
   readonly chain: MaliciousChain;

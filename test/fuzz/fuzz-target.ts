@@ -37,7 +37,9 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   };
 }
 
-/** Wallets that sign and have nothing: their requests are read whole, and none comes so far that it would be settled. */
+/**
+ * Wallets that sign and have nothing: their requests are read whole, and none comes so far that it would be settled.
+ */
 const emptyWallets: PaymentProcessor = {
   isReady: true,
   checkSignature: () => Promise.resolve({ kind: 'valid' }),

@@ -13,8 +13,8 @@ const DEMAND_TYPE = 'application/json';
 const UNFINISHED = new Set<FuzzedRequest['after']>(['cut', 'half-close']);
 
 /**
- * What is wrong with how the node took a hostile request; null where nothing is: it was refused with a problem of a code
- * that is described, or it happened to be right.
+ * What is wrong with how the node took a hostile request; null where nothing is: it was refused with a problem of a
+ * code that is described, or it happened to be right.
  */
 export function outcomeFault(document: ApiDocument, request: FuzzedRequest, outcome: Outcome): string | null {
   if (outcome === 'closed') return UNFINISHED.has(request.after) ? null : 'the connection was closed without an answer';

@@ -121,7 +121,9 @@ export class RawConnection {
   }
 }
 
-/** Whether the pieces may hold a whole answer. Those of a long one are put together only where they look like its end. */
+/**
+ * Whether the pieces may hold a whole answer. Those of a long one are put together only where they look like its end.
+ */
 function isPlausible(pieces: readonly Buffer[]): boolean {
   if (pieces.length < MANY_PIECES) return true;
   const last = Buffer.concat(pieces.slice(-2));

@@ -28,7 +28,9 @@ const BREAKS: readonly ((text: string, random: Random) => Uint8Array)[] = [
   () => new Uint8Array(0),
 ];
 
-/** The bytes of a JSON text broken in its form: cut, badly encoded, with doubled members, or something else altogether. */
+/**
+ * The bytes of a JSON text broken in its form: cut, badly encoded, with doubled members, or something else altogether.
+ */
 export function breakText(text: string, random: Random): Uint8Array {
   return random.pick(BREAKS)(text, random);
 }

@@ -27,7 +27,9 @@ const PATIENCE_MS = 90_000;
 const ANCHOR_PATIENCE_MS = 240_000;
 const ASK_TIMEOUT_MS = 5_000;
 
-/** Five node processes and the ledger, whose peers meet through the weather only. Every node is written to all the time. */
+/**
+ * Five node processes and the ledger, whose peers meet through the weather only. Every node is written to all the time.
+ */
 export class FaultFederation implements AsyncDisposable {
   readonly cluster: ClusterProcesses;
   readonly links: NetworkConditions;

@@ -1,5 +1,6 @@
-// `npm run weather -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their regions, in every
-// weather, one after another. Prints how long healing took; exits non-zero where anything was lost, doubled or forked.
+// `npm run weather -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their regions, in
+// every weather, one after another. Prints how long healing took; exits non-zero where anything was lost, doubled or
+// forked.
 import { parseArgs } from 'node:util';
 import { fsck } from '../../node/fsck/fsck.ts';
 import { ALL, spreadOverTheWorld, runWithFaults } from './scenarios.ts';

@@ -27,8 +27,8 @@ class Section {
 }
 
 /**
- * The output of a process that writes a line `mark text` on each of its streams behind every section of it. Reads until it
- * is closed.
+ * The output of a process that writes a line `mark text` on each of its streams behind every section of it. Reads until
+ * it is closed.
  */
 export class MarkedOutput {
   readonly #mark: Buffer;

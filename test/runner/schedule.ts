@@ -13,7 +13,9 @@ export interface Schedule {
   leftOut: number;
 }
 
-/** Which files are wanted: all but the long ones, the long ones alone, or those whose path contains one of these parts. */
+/**
+ * Which files are wanted: all but the long ones, the long ones alone, or those whose path contains one of these parts.
+ */
 export type Selection = 'usual' | 'long' | readonly string[];
 
 /** Ends the name of a file that takes a minute and more: whole federations under attack, or in a storm. */
@@ -24,7 +26,10 @@ const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/', 'cluster/supervisor
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
 export const PROCESSES_AT_ONCE = 4;
-/** So many that loading is a small part of a process, and so few that its memory stays small and the last ones end together. */
+/**
+ * So many that loading is a small part of a process, and so few that its memory stays small and the last ones end
+ * together.
+ */
 const MOST_FILES_OF_BATCH = 8;
 
 /** Finds the test files under a folder, in sorted order. Paths come back joined to the folder. */

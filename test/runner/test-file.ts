@@ -45,8 +45,8 @@ const IN_ORDER: Ending = { code: 0, signal: null, overdue: false };
 const OUTPUT_GRACE_MS = 500;
 
 /**
- * Runs test files one after another in one process, and reports each. A file that fails, dies or hangs ends the process,
- * and another one runs the rest.
+ * Runs test files one after another in one process, and reports each. A file that fails, dies or hangs ends the
+ * process, and another one runs the rest.
  */
 export async function runTestFiles(paths: readonly string[], options: RunOptions): Promise<void> {
   let waiting = paths;
@@ -57,8 +57,8 @@ export async function runTestFiles(paths: readonly string[], options: RunOptions
 }
 
 /**
- * Runs the files in a process group of its own, and kills the whole group at the end, so that nothing that a test started
- * outlives it. Returns how many it ran, at least one.
+ * Runs the files in a process group of its own, and kills the whole group at the end, so that nothing that a test
+ * started outlives it. Returns how many it ran, at least one.
  */
 async function runProcess(paths: readonly string[], { deadlineMs, signal, report }: RunOptions): Promise<number> {
   const mark = randomUUID();

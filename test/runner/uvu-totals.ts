@@ -7,7 +7,10 @@ export interface Totals {
 }
 
 const SUMMARY = /^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)$/gm;
-/** What uvu itself writes: marks of tests, which what a test prints may follow on the line, names of suites, the summary. */
+/**
+ * What uvu itself writes: marks of tests, which what a test prints may follow on the line, names of suites, the
+ * summary.
+ */
 const MARKS = /^[•✘ ]+(?=[^•✘ ])/;
 const FRAME = /^[•✘ ]*$|\(\d+ \/ \d+\)$|^ {2}(Total|Passed|Skipped|Duration):/;
 const SKIP_LINE = /^SKIP: *(.*)$/gm;

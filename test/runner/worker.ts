@@ -1,7 +1,7 @@
-// The process that runs test files for the runner, one after another: the first argument is the mark that it writes on a
-// line of its own behind the output of each, the others are the files. The next one begins when nothing of the last keeps
-// the process alive any more, as if it had ended. After a file that failed, or ran no test, it ends: the runner starts
-// another for the rest.
+// The process that runs test files for the runner, one after another: the first argument is the mark that it writes on
+// a line of its own behind the output of each, the others are the files. The next one begins when nothing of the last
+// keeps the process alive any more, as if it had ended. After a file that failed, or ran no test, it ends: the runner
+// starts another for the rest.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -38,7 +38,9 @@ function runNext(): void {
   void import(pathToFileURL(file).href).then(() => (isLoaded = true));
 }
 
-/** Ends what the file has written on both streams: whether another one follows, and the processor seconds that it took. */
+/**
+ * Ends what the file has written on both streams: whether another one follows, and the processor seconds that it took.
+ */
 function writeMark(place: 'next' | 'last'): void {
   const spent = spentSeconds();
   const line = `\n${mark} ${place} ${(spent - spentBefore).toFixed(2)}\n`;

@@ -56,8 +56,9 @@ interface Attack {
 export type Build = (claim: (claim: Claim) => void) => Promise<void>;
 
 /**
- * Registers a test for each attack, whose every bundle is judged by the library, by the command line, which is a process of
- * its own: one for all bundles of a file that are judged by the same knowledge, and by a node that has read the log.
+ * Registers a test for each attack, whose every bundle is judged by the library, by the command line, which is a
+ * process of its own: one for all bundles of a file that are judged by the same knowledge, and by a node that has read
+ * the log.
  */
 export async function trustTests(attacks: Readonly<Record<string, Build>>): Promise<void> {
   const built: Attack[] = [];

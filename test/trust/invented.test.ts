@@ -8,7 +8,7 @@ import { trustTests } from './claims.ts';
 import { Ledger } from './ledger.ts';
 
 const YEAR_2031 = timestampOf(Date.UTC(2031, 0, 1));
-/** Of a bundle with five members, and of each further record of the same batch (TRUST §7). In bytes. */
+/** Of a bundle with five members, and of each further record of the same batch (protocol §7). In bytes. */
 const MAX_BUNDLE = 90_000;
 const MAX_FURTHER = 8000;
 

@@ -72,7 +72,9 @@ function headRow(account: string, { seq, hash, at, dayFirst }: ChainEnd): Operat
   return at === null ? [] : [auditHeadTable.put([account], { seq, hash, at, dayFirst })];
 }
 
-/** Whatever the caller sent, a line can be written: one that cannot would keep all that comes after it from the disk. */
+/**
+ * Whatever the caller sent, a line can be written: one that cannot would keep all that comes after it from the disk.
+ */
 function fitting(facts: AuditFacts): AuditFacts {
   return {
     ...facts,
@@ -162,9 +164,9 @@ const EPOCH = timestampOf(0);
  * The key-use log: for each account one append-only chain of what its keys did, hash by hash.
  *
  * A use is noted in memory and reaches the disk within `FLUSH_MS`; a kill of the process loses at most that. What the
- * store refuses is kept and written later, up to a bound past which the log itself says how many entries are missing. So
- * it does of requests over a limit, which nothing else bounds: who sends them cannot fill the disk with lines. A change
- * of a key or an account is on the disk when its promise resolves.
+ * store refuses is kept and written later, up to a bound past which the log itself says how many entries are missing.
+ * So it does of requests over a limit, which nothing else bounds: who sends them cannot fill the disk with lines. A
+ * change of a key or an account is on the disk when its promise resolves.
  *
  * Crash order: lines, day and head of an account land in one atomic write, so a chain on the disk is always whole.
  * Ownership: one write at a time, in `#inOrder`, moves `#ends` and `#closed`, and only once it is on the disk.

@@ -27,7 +27,10 @@ const ROWS_AT_ONCE = 64;
 /** Characters after which what was read so far is passed on. */
 const PIECE_CHARACTERS = 256 << 10;
 
-/** Lines of an account on the disk in a period. Looks at a few rows, however long the chain is. Throws `AuditDamagedError`. */
+/**
+ * Lines of an account on the disk in a period. Looks at a few rows, however long the chain is. Throws
+ * `AuditDamagedError`.
+ */
 export async function lineRange(store: Store, account: string, { from, to }: Period): Promise<LineRange> {
   const head = await auditHeadTable.get(store, account);
   const end = (head?.seq ?? 0) + 1;
@@ -89,7 +92,9 @@ async function* rowsFrom(store: Store, account: string, { first, end }: LineRang
   }
 }
 
-/** Counter of the first line that is not before a time; `end` where there is none. Times never go back along a chain. */
+/**
+ * Counter of the first line that is not before a time; `end` where there is none. Times never go back along a chain.
+ */
 async function firstSince(store: Store, account: string, time: Timestamp, end: number): Promise<number> {
   let low = 1;
   let high = end;

@@ -55,9 +55,9 @@ const AUDIT_TABLES: DayTables = { open: auditDayTable, attested: auditAttestedTa
 /**
  * Attests the head of every account's day, once the day is over; at a start also of the days that were missed.
  *
- * Exactly once: a day with lines has a row from the first line's write until the write of the record that attests it, so
- * whatever stops in between, either the row is there and no record, or the record and no row. A day is closed before it
- * is looked at, so its head stands. Costs one look at an ordered table, however long the history.
+ * Exactly once: a day with lines has a row from the first line's write until the write of the record that attests it,
+ * so whatever stops in between, either the row is there and no record, or the record and no row. A day is closed before
+ * it is looked at, so its head stands. Costs one look at an ordered table, however long the history.
  */
 export class DailyHeads implements AsyncDisposable {
   readonly #options: DailyHeadsOptions;

@@ -30,8 +30,8 @@ export interface AccountVersionsOptions {
 const MOST_OUTDONE = 64;
 
 /**
- * The versions of statements of accounts of other nodes, as the homes' own chains tell them: the order of the chain is the
- * order of the versions, so that none can be played again. A look costs a few reads, however long the history.
+ * The versions of statements of accounts of other nodes, as the homes' own chains tell them: the order of the chain is
+ * the order of the versions, so that none can be played again. A look costs a few reads, however long the history.
  */
 export class AccountVersions {
   readonly #options: AccountVersionsOptions;

@@ -44,10 +44,10 @@ const HASH_PREFIX = 'sha256:';
 const MAX_TOLD = 1_000;
 
 /**
- * Accounts of other nodes, by the statements of their homes that this node holds (TRUST §5). A key is in force here where
- * the newest version that is held states it, and the newest that the log has decided too, both of them naming this node: so
- * neither a version that a fork of its home may undo gives a key, nor does a key outlive its revocation until it is decided.
- * A version that does not name this node ends all keys here as soon as its record arrives.
+ * Accounts of other nodes, by the statements of their homes that this node holds (protocol §5). A key is in force here
+ * where the newest version that is held states it, and the newest that the log has decided too, both of them naming
+ * this node: so neither a version that a fork of its home may undo gives a key, nor does a key outlive its revocation
+ * until it is decided. A version that does not name this node ends all keys here as soon as its record arrives.
  */
 export class ForeignAccounts {
   readonly #options: ForeignAccountsOptions;

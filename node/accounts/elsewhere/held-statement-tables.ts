@@ -38,7 +38,7 @@ export const foreignKeyTable = new Table(
 );
 
 /**
- * (home, account, seq of the record) → id of the record: this version of the account's statement has arrived, and nobody has
- * given its payload yet, or the log has not decided it. Lands in the write of the version's record.
+ * (home, account, seq of the record) → id of the record: this version of the account's statement has arrived, and
+ * nobody has given its payload yet, or the log has not decided it. Lands in the write of the version's record.
  */
 export const wantedStatementTable = new Table('statement-wanted', textCodec);

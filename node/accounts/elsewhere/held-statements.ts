@@ -24,7 +24,10 @@ export const STATEMENT_BOUNDS: StatementBounds = { accounts: 10_000, bytes: 64 <
 const MAX_CONTESTANTS = 4;
 const DIGEST_AT = 'sha256:'.length;
 
-/** The versions of an account's statement that are held, oldest first. Those whose record was dropped are not among them. */
+/**
+ * The versions of an account's statement that are held, oldest first. Those whose record was dropped are not among
+ * them.
+ */
 export async function heldVersions(store: Reads, home: NodeId, account: string): Promise<HeldVersion[]> {
   const held: HeldVersion[] = [];
   for await (const [[part = ''], row] of heldStatementTable.under(store, [home, account])) {
@@ -79,8 +82,8 @@ export class HeldStatements {
   }
 
   /**
-   * Makes these versions the only ones that are held of an account, with further rows in the same write. Resolves to whether
-   * any version came or went.
+   * Makes these versions the only ones that are held of an account, with further rows in the same write. Resolves to
+   * whether any version came or went.
    */
   async keep(
     home: NodeId,

@@ -26,9 +26,9 @@ export interface KeyRefusalsOptions {
 }
 
 /**
- * Keys of accounts of other nodes as their statements have them, and how one is ended here for good (TRUST §5): the refusal
- * is a record, in force here with its write, at the other nodes that the account names as soon as it arrives, and at its home,
- * which makes a version without the key. It takes no word of the home, which may be dead.
+ * Keys of accounts of other nodes as their statements have them, and how one is ended here for good (protocol §5): the
+ * refusal is a record, in force here with its write, at the other nodes that the account names as soon as it arrives,
+ * and at its home, which makes a version without the key. It takes no word of the home, which may be dead.
  */
 export class KeyRefusals {
   readonly #options: KeyRefusalsOptions;
@@ -47,8 +47,9 @@ export class KeyRefusals {
   }
 
   /**
-   * Refuses a key for good; one that was refused stays as it is. `maker` is the key that asks: any may for itself. Throws
-   * `AccountError`: `key-not-found`, `maker-ended`, and `beyond-maker` where it is another key that reaches further.
+   * Refuses a key for good; one that was refused stays as it is. `maker` is the key that asks: any may for itself.
+   * Throws `AccountError`: `key-not-found`, `maker-ended`, and `beyond-maker` where it is another key that reaches
+   * further.
    */
   refuse(account: string, id: KeyId, maker: string): Promise<ApiKey> {
     return this.#locks.exclusive(account, async () => {

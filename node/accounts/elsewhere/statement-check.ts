@@ -9,8 +9,8 @@ import type { OpenedPayload } from '../../records/payload/payload-cipher.ts';
 export const MAX_HELD_STATEMENT_BYTES = 256 << 10;
 
 /**
- * What a given payload is to a version: the statement that its home signed; `forged` where it is not what the record commits
- * to, which is the giver's fault; `unusable` where it is and cannot be gone by, which is the home's own.
+ * What a given payload is to a version: the statement that its home signed; `forged` where it is not what the record
+ * commits to, which is the giver's fault; `unusable` where it is and cannot be gone by, which is the home's own.
  */
 export function judgeStatement(
   record: AttestationRecord,

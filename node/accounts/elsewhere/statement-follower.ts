@@ -50,7 +50,9 @@ interface Findings {
   readonly account: string;
   readonly newest: AttestationRecord | undefined;
   readonly kept: readonly HeldVersion[];
-  /** `lacking`: a payload may still come. `open`: the newest version is not decided. `over`: nothing more is awaited. */
+  /**
+   * `lacking`: a payload may still come. `open`: the newest version is not decided. `over`: nothing more is awaited.
+   */
   readonly state: 'lacking' | 'open' | 'over';
 }
 
@@ -61,13 +63,14 @@ interface Tally {
 }
 
 /**
- * Gets the statements of accounts of other nodes that name this one (TRUST §5): as soon as the record of a version arrives,
- * and with back-off until somebody has given it, first its home, then the others that it names. What was given is checked
- * against the record that the home signed. The newest version that is held is kept, and the newest decided one.
+ * Gets the statements of accounts of other nodes that name this one (protocol §5): as soon as the record of a version
+ * arrives, and with back-off until somebody has given it, first its home, then the others that it names. What was given
+ * is checked against the record that the home signed. The newest version that is held is kept, and the newest decided
+ * one.
  *
- * Crash order: a version's record lands with the row by which it is wanted. The row goes in the write after which nothing is
- * missing and the version is decided, or a newer one is wanted instead. So whatever stops in between, what is lacking is
- * known at the next start.
+ * Crash order: a version's record lands with the row by which it is wanted. The row goes in the write after which
+ * nothing is missing and the version is decided, or a newer one is wanted instead. So whatever stops in between, what
+ * is lacking is known at the next start.
  *
  * Ownership: rows of statements are written by the loop alone, account by account.
  */

@@ -24,8 +24,8 @@ export async function heldPayload(
 }
 
 /**
- * What a member is given of the payload of an `account` record, of this node or of another whose version is held here: the
- * nodes that the record names have it, and `unnamed` members never. Undefined of a record of another kind, or none.
+ * What a member is given of the payload of an `account` record, of this node or of another whose version is held here:
+ * the nodes that the record names have it, and `unnamed` members never. Undefined of a record of another kind, or none.
  */
 export async function statementFor(
   { self, store, ownPayload }: StatementPayloadsOptions,

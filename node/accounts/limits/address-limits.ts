@@ -19,8 +19,8 @@ const LONGEST_WAIT_MS = 5_000;
 const MAX_SUBJECTS = 20_000;
 
 /**
- * Spaces the answers that no other limit counts: refusals, what does not exist, the health. Of each subject those of one
- * second are sent at once, later ones one after another at the same rate (the generic cell rate algorithm).
+ * Spaces the answers that no other limit counts: refusals, what does not exist, the health. Of each subject those of
+ * one second are sent at once, later ones one after another at the same rate (the generic cell rate algorithm).
  */
 export class UncountedLimits {
   readonly #now: () => number;
@@ -47,9 +47,9 @@ export class UncountedLimits {
 const MAX_ACCOUNTS = 100_000;
 
 /**
- * Bounds what accounts may ask of free endpoints, beside what their tier may of the others: their key lifts the limit of
- * its address, not every limit. It is enough for as many requests as the tier has a minute (SPEC §8), were all of them to
- * the heaviest endpoint. An unmetered account has no bound.
+ * Bounds what accounts may ask of free endpoints, beside what their tier may of the others: their key lifts the limit
+ * of its address, not every limit. It is enough for as many requests as the tier has a minute (api-rules §8), were all
+ * of them to the heaviest endpoint. An unmetered account has no bound.
  */
 export class FreeLimits {
   readonly #now: () => number;

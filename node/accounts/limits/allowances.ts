@@ -7,12 +7,15 @@ const MINUTES_PER_DAY = 1_440;
 
 /** Of one address (IPv6: of one /64) that shows no API key. */
 export const ADDRESS_ALLOWANCE = {
-  /** Requests to free endpoints in any 60 seconds, a heavy one counted as several (DOMAIN §5). */
+  /** Requests to free endpoints in any 60 seconds, a heavy one counted as several (api-rules §8). */
   freeRequestsPerMinute: 120,
   /** Answers 402 in any 60 seconds that name a price, and payments that do not hold. */
   pricesPerMinute: 60,
   refusedPaymentsPerMinute: 60,
-  /** Answers a second that no limit counts (refusals, what does not exist, the health); past it each waits. Also of an account or a wallet. */
+  /**
+   * Answers a second that no limit counts (refusals, what does not exist, the health); past it each waits. Also of an
+   * account or a wallet.
+   */
   uncountedAnswersPerSecond: 100,
   /** Connections that are open. Those of the operator's proxies, which carry many callers, are not counted so. */
   connections: 2_048,
@@ -44,7 +47,7 @@ export interface TierLimits {
   readonly recordsPerDay: number | null;
 }
 
-/** The table of SPEC §8: of one account, all its keys together. */
+/** The table of api-rules §8: of one account, all its keys together. */
 export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
   developer: { requestsPerMinute: 60, recordsPerDay: 1_000 },
   standard: { requestsPerMinute: 600, recordsPerDay: 100_000 },
@@ -65,15 +68,16 @@ export const ENDPOINT_LIMITS: Readonly<Record<string, EndpointLimit>> = {
   'POST /v1/attest': { requestsPerMinute: 60, instead: '/v1/tiered-attest' },
 };
 
-/** Records a month that the Developer tier is meant for: shown, and never enforced (DOMAIN §5). */
+/** Records a month that the Developer tier is meant for: shown, and never enforced (api-rules §8). */
 export const DEVELOPER_MONTHLY_QUOTA = { value: 1_000, enforce: false } as const;
 
 /** Versions of its statement that an account has in a day at most, whatever it changes: one a minute, and a burst. */
 export const VERSIONS_PER_DAY = 1_460;
 
 /**
- * What an account may leave for ever in a day: its records, each as large as one may be, a line of its log for each request,
- * and versions of its statement. It follows from SPEC §8, so it refuses nobody by itself. Null: no limit. In bytes.
+ * What an account may leave for ever in a day: its records, each as large as one may be, a line of its log for each
+ * request, and versions of its statement. It follows from api-rules §8, so it refuses nobody by itself. Null: no limit.
+ * In bytes.
  */
 export function permanentBytesPerDay(tier: Tier): number | null {
   const { requestsPerMinute, recordsPerDay } = TIER_LIMITS[tier];
@@ -84,16 +88,16 @@ export function permanentBytesPerDay(tier: Tier): number | null {
 
 /** Of one wallet. Its open authorizations are never worth more than it has, whatever it may do beside. */
 export const WALLET_ALLOWANCE = {
-  /** Calls that it may pay for in any 60 seconds (DOMAIN §5). */
+  /** Calls that it may pay for in any 60 seconds (api-rules §8). */
   paidCallsPerMinute: 600,
   /**
-   * Calls in any 60 seconds that it signed for and that came to nothing by its own fault, a long one counted as several:
-   * past it nothing of its is read.
+   * Calls in any 60 seconds that it signed for and that came to nothing by its own fault, a long one counted as
+   * several: past it nothing of its is read.
    */
   unpaidCallsPerMinute: 600,
   /** Bytes of a body that count as one of them. */
   unpaidCallBytes: 8 * KIB,
-  /** Paid calls under way, from the signature to the answer (DESIGN §8). */
+  /** Paid calls under way, from the signature to the answer (api-rules §8 item 7). */
   callsUnderWay: 200,
   /** Bytes of the bodies whose records may be prepared and not yet paid for, at the same time. */
   preparedBytes: 256 * MIB,
@@ -104,7 +108,9 @@ export const WALLET_ALLOWANCE = {
   allNewcomersBatches: 64,
 } as const;
 
-/** Of one other member, which is asked for nothing else than its key. Rates are per second, with what may come at once. */
+/**
+ * Of one other member, which is asked for nothing else than its key. Rates are per second, with what may come at once.
+ */
 export const MEMBER_ALLOWANCE = {
   /** What answering it may cost of the processor, by the weights of what it asks for, in a minute. In milliseconds. */
   processorMsPerMinute: 20_000,
@@ -120,7 +126,9 @@ export const MEMBER_ALLOWANCE = {
   unsentBytes: 256 * KIB,
   /** Open streams, asked on or not. */
   streams: 256,
-  /** Gossiped messages of its own that are judged, and those under way. Of others' it may hand over four times as many. */
+  /**
+   * Gossiped messages of its own that are judged, and those under way. Of others' it may hand over four times as many.
+   */
   messagesPerSecond: 200,
   messagesAtOnce: 1_000,
   messagesUnderWay: 128,

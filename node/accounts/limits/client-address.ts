@@ -21,10 +21,10 @@ export interface RequestOrigin {
 }
 
 /**
- * The caller's IP address: that of the connection, unless this is one of the operator's own proxies. Then it is the last
- * entry of `X-Forwarded-For`, which that proxy wrote, and so on as long as an entry is again a proxy of ours: the rightmost
- * address that is none. What stands before it the caller may have made up. Where an entry is no address, the proxy that
- * wrote it stands for its caller.
+ * The caller's IP address: that of the connection, unless this is one of the operator's own proxies. Then it is the
+ * last entry of `X-Forwarded-For`, which that proxy wrote, and so on as long as an entry is again a proxy of ours: the
+ * rightmost address that is none. What stands before it the caller may have made up. Where an entry is no address, the
+ * proxy that wrote it stands for its caller.
  */
 export function clientAddress({ remoteAddress, forwardedFor = '' }: RequestOrigin, proxies: Addresses): string {
   let address = plainAddress(remoteAddress ?? UNKNOWN);

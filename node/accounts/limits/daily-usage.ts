@@ -32,8 +32,9 @@ interface Cell {
 const MAX_CELLS = 20_000;
 
 /**
- * Counts of the records on the disk, cached. A cell that is being read is never dropped, so a count that was set meanwhile
- * is not overwritten by an older one that the reading brings; nor is one whose row on the disk counts fewer records.
+ * Counts of the records on the disk, cached. A cell that is being read is never dropped, so a count that was set
+ * meanwhile is not overwritten by an older one that the reading brings; nor is one whose row on the disk counts fewer
+ * records.
  */
 export class UsageCounts {
   readonly #store: Store;
@@ -151,10 +152,10 @@ interface Staged {
 }
 
 /**
- * Records a day of each account, and the cap of its tier. What is on the disk counts from memory, whose rows are put off as
- * `RowPace` says and counted anew from the records after a crash. A call that is under way holds room in memory, so that
- * calls side by side never pass the cap together. What it held becomes part of the count when its records are on the disk,
- * and is let go of by the call: in between both count, which errs on the safe side.
+ * Records a day of each account, and the cap of its tier. What is on the disk counts from memory, whose rows are put
+ * off as `RowPace` says and counted anew from the records after a crash. A call that is under way holds room in memory,
+ * so that calls side by side never pass the cap together. What it held becomes part of the count when its records are
+ * on the disk, and is let go of by the call: in between both count, which errs on the safe side.
  *
  * Ownership: `load`, `operations` and `committed` are called for one write after another.
  */

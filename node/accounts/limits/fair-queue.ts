@@ -29,8 +29,8 @@ class HolderQueues<Item> {
 }
 
 /**
- * A queue in which nobody waits for what another piled up: classes are served by their weights, within a class one holder
- * after the other (weighted round robin), and the items of one holder in the order they came.
+ * A queue in which nobody waits for what another piled up: classes are served by their weights, within a class one
+ * holder after the other (weighted round robin), and the items of one holder in the order they came.
  */
 export class FairQueue<Class extends string, Item> {
   readonly #classes: readonly { readonly weight: number; readonly queues: HolderQueues<Item> }[];

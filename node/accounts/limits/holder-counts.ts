@@ -1,4 +1,7 @@
-/** What kinds there are of those who answer for a call. `operator`: who may write into the node's home. `none`: not known yet. */
+/**
+ * What kinds there are of those who answer for a call. `operator`: who may write into the node's home. `none`: not
+ * known yet.
+ */
 export const HOLDER_KINDS = ['account', 'address', 'member', 'none', 'operator', 'wallet'] as const;
 
 export type HolderKind = (typeof HOLDER_KINDS)[number];

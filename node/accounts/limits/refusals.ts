@@ -30,7 +30,8 @@ const MAX_NAMED = 10;
 
 /**
  * Tells the operator who is refused: every refusal is counted by class, kind of holder and reason, and those that were
- * refused most are named in one line of the log a minute. Ids of accounts, addresses, wallets and members, and no secret.
+ * refused most are named in one line of the log a minute. Ids of accounts, addresses, wallets and members, and no
+ * secret.
  */
 export class Refusals implements Disposable {
   readonly #options: RefusalsOptions;

@@ -8,8 +8,8 @@ export interface Admission extends Disposable {
   /** `RateLimit-*` and `X-Daily-*` as they are now. */
   headers(): Headers;
   /**
-   * Asks for room for so many records in the place of what was held so far. Throws `LimitError` `daily-cap-exceeded`, and
-   * then nothing is held, and `StoreError`.
+   * Asks for room for so many records in the place of what was held so far. Throws `LimitError` `daily-cap-exceeded`,
+   * and then nothing is held, and `StoreError`.
    */
   reserve(records: number): Promise<void>;
   /** Lets go of the daily cap before the request ends. A second call does nothing. */
@@ -27,9 +27,9 @@ export class RequestLimits {
   }
 
   /**
-   * Lets a request in: to the endpoint `POST /v1/attest`, to make this many records (0 for one that makes none); one that
-   * turns out to make another number says so by `reserve`.
-   * One that the daily cap refuses has taken its slot of the minute. Throws `LimitError` and `StoreError`.
+   * Lets a request in: to the endpoint `POST /v1/attest`, to make this many records (0 for one that makes none); one
+   * that turns out to make another number says so by `reserve`. One that the daily cap refuses has taken its slot of
+   * the minute. Throws `LimitError` and `StoreError`.
    */
   async admit(account: LimitedAccount, endpoint: string, records: number): Promise<Admission> {
     const decision = this.#rates.admit(account, endpoint);

@@ -20,15 +20,17 @@ export interface RouteWeight {
   readonly permanentBytes: number;
 }
 
-/** How many calls of a class are under way at the same time, and how many wait for that. Others are told to come back. */
+/**
+ * How many calls of a class are under way at the same time, and how many wait for that. Others are told to come back.
+ */
 export interface ClassBounds {
   readonly places: number;
   readonly waiting: number;
 }
 
 /**
- * From before a body is read until a call is answered. A record's place is free once it is made, whatever its caller waits
- * for then; a stream's once it has been sent.
+ * From before a body is read until a call is answered. A record's place is free once it is made, whatever its caller
+ * waits for then; a stream's once it has been sent.
  */
 export const CLASS_BOUNDS: Readonly<Record<BoundedClass, ClassBounds>> = {
   // A call may wait for another node meanwhile: nobody stands in a line behind it.
@@ -51,9 +53,9 @@ export const LEDGER_WAITS: ClassBounds = { places: 4_096, waiting: 0 };
 export const HOLDER_SHARE = 0.5;
 
 /**
- * Bytes of bodies that have arrived and are worked on, by what they are; those still arriving have a budget beside. Each
- * has room for the largest of its kind and smaller ones beside it; together they stay below the 200 MiB that a node may
- * grow by under attack.
+ * Bytes of bodies that have arrived and are worked on, by what they are; those still arriving have a budget beside.
+ * Each has room for the largest of its kind and smaller ones beside it; together they stay below the 200 MiB that a
+ * node may grow by under attack.
  */
 export const BODY_BYTES = {
   /** Bodies that are arriving, of usual calls, and apart from them of batches: past it the largest is refused. */
@@ -66,11 +68,15 @@ export const BODY_BYTES = {
   batches: 40 * MIB,
 } as const;
 
-/** A minute's allowance is counted in requests of so much; a heavier one takes as many as it weighs. In milliseconds. */
+/**
+ * A minute's allowance is counted in requests of so much; a heavier one takes as many as it weighs. In milliseconds.
+ */
 const REQUEST_MS = 50;
 /** A line of the log of an account's keys: every request with a key leaves one. In bytes. */
 export const ENTRY_BYTES = 512;
-/** A record of the largest body that is taken: its payload, encrypted, and head, body, receipt and indexes. In bytes. */
+/**
+ * A record of the largest body that is taken: its payload, encrypted, and head, body, receipt and indexes. In bytes.
+ */
 export const LARGEST_RECORD_BYTES = 1_280 * KIB;
 /** A version of an account's statement of the longest payload, alone in its group. In bytes. */
 export const LARGEST_VERSION_BYTES = 144 * KIB;
@@ -87,8 +93,8 @@ const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGES
 /** A batch by key: of fewer records, and in a place among records. */
 const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_500, permanentBytes: LARGEST_BATCH_BYTES };
 /**
- * Account, key, the digest of the mail address, and the lines of the account's log; and where the account names other nodes,
- * a record, alone in its group. Of lost keys no more than that.
+ * Account, key, the digest of the mail address, and the lines of the account's log; and where the account names other
+ * nodes, a record, alone in its group. Of lost keys no more than that.
  */
 export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 10, memoryKiB: 16, permanentBytes: 16 * KIB };
 
@@ -141,7 +147,9 @@ function isFree(weight: RouteWeight): boolean {
 export const MEMBER_PROTOCOLS = ['status', 'batches', 'record', 'payload', 'log', 'held', 'start'] as const;
 export type MemberProtocol = (typeof MEMBER_PROTOCOLS)[number];
 
-/** What one request of a member costs of the processor before its answer is sent, in milliseconds, by what it asks for. */
+/**
+ * What one request of a member costs of the processor before its answer is sent, in milliseconds, by what it asks for.
+ */
 export const MEMBER_WEIGHTS: Readonly<Record<MemberProtocol, number>> = {
   status: 2,
   batches: 2,
@@ -152,5 +160,8 @@ export const MEMBER_WEIGHTS: Readonly<Record<MemberProtocol, number>> = {
   start: 5,
 };
 
-/** What each KiB of an answer to a member costs of the processor: reading it, and sealing it for the wire. In milliseconds. */
+/**
+ * What each KiB of an answer to a member costs of the processor: reading it, and sealing it for the wire. In
+ * milliseconds.
+ */
 export const SENT_KIB_MS = 1 / 100;

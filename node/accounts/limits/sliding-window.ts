@@ -75,7 +75,9 @@ export const MINUTE_MS = 60_000;
 
 /** Windows that subjects share by their hash while the table is full. */
 const SHARED_WINDOWS = 1_024;
-/** Subjects looked at by each request, to let go of the idle: more than one, so that the table shrinks while it is used. */
+/**
+ * Subjects looked at by each request, to let go of the idle: more than one, so that the table shrinks while it is used.
+ */
 const SWEPT_PER_REQUEST = 2;
 /** The same where a new subject finds the table full. */
 const SWEPT_WHEN_FULL = 64;

@@ -12,7 +12,10 @@ interface SeenFile {
   readonly isSettled: boolean;
 }
 
-/** Bytes of a LevelDB's files. Tables are looked at until they are written, so a look costs little however many there are. */
+/**
+ * Bytes of a LevelDB's files. Tables are looked at until they are written, so a look costs little however many there
+ * are.
+ */
 export class StoreSize {
   readonly #directory: string;
   #seen = new Map<string, SeenFile>();
@@ -97,8 +100,8 @@ const LOOK_MS = 5_000;
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Knows whether there is room for more records, by looking now and then, never for a request. Reads are not its concern.
- * While the disk cannot be looked at, what was last seen holds.
+ * Knows whether there is room for more records, by looking now and then, never for a request. Reads are not its
+ * concern. While the disk cannot be looked at, what was last seen holds.
  */
 export class StorageGuard implements AsyncDisposable {
   readonly #options: StorageGuardOptions;

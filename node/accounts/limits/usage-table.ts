@@ -12,11 +12,13 @@ const MONTH_CHARACTERS = '2026-11'.length;
 const MAX_DAYS_OF_MONTH = 31;
 
 /**
- * (account, UTC day) → records that the account's calls made on this node that day, by their `submittedAt`. The count of
- * a day without records has no row.
+ * (account, UTC day) → records that the account's calls made on this node that day, by their `submittedAt`. The count
+ * of a day without records has no row.
  */
 export const usageTable = new Table('usage', numberCodec);
-/** (node) → how far its records are counted. No row beside counts: all of them, by a release that wrote each at once. */
+/**
+ * (node) → how far its records are counted. No row beside counts: all of them, by a release that wrote each at once.
+ */
 export const usageEndTable = new Table('usage-end', countEndCodec);
 
 /** Goes up where other records count than before: then all are counted anew when the node starts. */
@@ -47,8 +49,8 @@ export function monthOf(day: UtcDay): string {
 }
 
 /**
- * Whether an account made this record by a call of its own. Heads of its logs, its lists, and what it says of accounts and
- * their keys, the node attests itself.
+ * Whether an account made this record by a call of its own. Heads of its logs, its lists, and what it says of accounts
+ * and their keys, the node attests itself.
  */
 export function countsAsUse({ kind, claims: { keyEvent } }: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
   if (kind === 'account' || kind === 'account_key_refused') return false;
@@ -56,8 +58,8 @@ export function countsAsUse({ kind, claims: { keyEvent } }: Pick<AttestationReco
 }
 
 /**
- * Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. `unwritten`: counts that were put
- * off when it was asked; of a day's two, the larger one is the later.
+ * Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. `unwritten`: counts that
+ * were put off when it was asked; of a day's two, the larger one is the later.
  */
 export async function recordsOfMonth(
   store: Store,

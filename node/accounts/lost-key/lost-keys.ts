@@ -68,11 +68,11 @@ export interface OpenLink extends LostKeyRow {
 const SWEEP_MS = LINK_MS;
 
 /**
- * Lost keys, replaced by whoever can read the mail of an account's address. Of a request nothing that depends on whether
- * there is an account is done, or begun, before its answer was sent.
+ * Lost keys, replaced by whoever can read the mail of an account's address. Of a request nothing that depends on
+ * whether there is an account is done, or begun, before its answer was sent.
  *
- * Crash order: the link's row, then its mail; a crash between the two leaves a row whose token is nowhere, which expires.
- * The row of a link is removed in the atomic write that makes the key and ends the old ones: both, or neither.
+ * Crash order: the link's row, then its mail; a crash between the two leaves a row whose token is nowhere, which
+ * expires. The row of a link is removed in the atomic write that makes the key and ends the old ones: both, or neither.
  */
 export class LostKeys implements AsyncDisposable {
   readonly #options: LostKeysOptions;
@@ -93,8 +93,8 @@ export class LostKeys implements AsyncDisposable {
   }
 
   /**
-   * Takes a request for a link: it is mailed, where the address has an account here, once `answered` resolves. `from` is
-   * the caller's internet address. Throws `SignUpError` `no-mail` or `email-invalid`, `LimitError`.
+   * Takes a request for a link: it is mailed, where the address has an account here, once `answered` resolves. `from`
+   * is the caller's internet address. Throws `SignUpError` `no-mail` or `email-invalid`, `LimitError`.
    */
   request(email: string, from: string, answered: Promise<void>): void {
     const { mailer, limits } = this.#options;
@@ -112,8 +112,9 @@ export class LostKeys implements AsyncDisposable {
   }
 
   /**
-   * Makes a key that may do everything, ends the keys named, and spends the link. Throws `AccountError`: `link-invalid`;
-   * `key-not-found` and `key-ended`, naming `revoke`; `too-many-keys`. Then nothing has changed, and the link still works.
+   * Makes a key that may do everything, ends the keys named, and spends the link. Throws `AccountError`:
+   * `link-invalid`; `key-not-found` and `key-ended`, naming `revoke`; `too-many-keys`. Then nothing has changed, and
+   * the link still works.
    */
   replace(token: string, revoke: readonly string[]): Promise<Replacement> {
     const digest = tokenDigest(token);

@@ -27,7 +27,10 @@ export function isMailAddress(text: string): boolean {
   );
 }
 
-/** Tells whether a person can be written to there over the internet: a mail address under a domain of two labels or more. */
+/**
+ * Tells whether a person can be written to there over the internet: a mail address under a domain of two labels or
+ * more.
+ */
 export function isPublicMailAddress(text: string): boolean {
   return isMailAddress(text) && text.slice(text.lastIndexOf('@')).includes('.');
 }

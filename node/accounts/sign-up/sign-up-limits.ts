@@ -4,8 +4,8 @@ import { LimitError, retryAfter } from '../limits/limit-error.ts';
 import { SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
 
 /**
- * `closed`: the operator turned sign-up off. `no-mail`: this node sends no mail. `email-invalid`: no address to write to.
- * `not-sent`: the mail was not taken; nothing was made or changed.
+ * `closed`: the operator turned sign-up off. `no-mail`: this node sends no mail. `email-invalid`: no address to write
+ * to. `not-sent`: the mail was not taken; nothing was made or changed.
  */
 export type SignUpErrorCode = 'closed' | 'no-mail' | 'email-invalid' | 'not-sent';
 
@@ -27,8 +27,8 @@ const MAX_SUBJECTS = 20_000;
 const EVERYONE = 'everyone';
 
 /**
- * Bounds who may have mails of sign-ups and lost keys sent, how often and to whom. In memory: a restart forgets, and memory
- * has a bound.
+ * Bounds who may have mails of sign-ups and lost keys sent, how often and to whom. In memory: a restart forgets, and
+ * memory has a bound.
  */
 export class SignUpLimits {
   readonly #now: () => number;

@@ -41,8 +41,8 @@ const SIGN_UP_KEY = 'sign-up';
  * Accounts for whoever can read the mail of an address. What is answered, and what it takes, is the same whether the
  * address is known or not: the same is looked up, one mail is sent, and one atomic write follows.
  *
- * Crash order: the mail, then account, key and events in one atomic write. So nothing is ever left behind by a mail that
- * was not taken; a crash between the two leaves a mail whose key is unknown, and signing up again brings another.
+ * Crash order: the mail, then account, key and events in one atomic write. So nothing is ever left behind by a mail
+ * that was not taken; a crash between the two leaves a mail whose key is unknown, and signing up again brings another.
  */
 export class SignUp {
   readonly #options: SignUpOptions;

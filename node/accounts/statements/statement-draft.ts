@@ -11,8 +11,8 @@ import { namesOthers } from './statement-tables.ts';
 const MAX_STATEMENT_BYTES = 128 << 10;
 
 /**
- * Throws `AccountError` `too-many-keys` where an account that names other nodes would have a longer statement: each of its
- * changes is kept for good, and sent to every one of them.
+ * Throws `AccountError` `too-many-keys` where an account that names other nodes would have a longer statement: each of
+ * its changes is kept for good, and sent to every one of them.
  */
 export function requireStatable(parts: Omit<StatementParts, 'version'>): void {
   if (!namesOthers(parts.home, parts.account.nodes)) return;

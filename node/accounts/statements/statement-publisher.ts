@@ -36,9 +36,9 @@ interface Used {
 }
 
 /**
- * How soon an account may have its next version: at once where it has changed seldom, and the later the more it has changed,
- * so that changes in quick succession share a version, and that who changes keys all day leaves one version a minute. In
- * memory: a restart forgets.
+ * How soon an account may have its next version: at once where it has changed seldom, and the later the more it has
+ * changed, so that changes in quick succession share a version, and that who changes keys all day leaves one version a
+ * minute. In memory: a restart forgets.
  */
 export class StatementPace {
   readonly #steady: () => number;
@@ -98,18 +98,19 @@ const LOOK_MS = 30_000;
 const TOGETHER = 64;
 
 /**
- * Records a new version of an account's statement whenever what it says has changed: at once, and after a start what was
- * left. One version may carry several changes.
+ * Records a new version of an account's statement whenever what it says has changed: at once, and after a start what
+ * was left. One version may carry several changes.
  *
- * Crash order: a change lands with a row of its own; the record of a version takes away, in its own write, the rows of the
- * changes that it carries, and marks its number. So a change is either in a version or still due, wherever the node stops.
- * What cannot be recorded now stays due and is tried again; no change waits for it. An account that changes again and again
- * has its versions paced.
+ * Crash order: a change lands with a row of its own; the record of a version takes away, in its own write, the rows of
+ * the changes that it carries, and marks its number. So a change is either in a version or still due, wherever the node
+ * stops. What cannot be recorded now stays due and is tried again; no change waits for it. An account that changes
+ * again and again has its versions paced.
  *
  * A key that a named node refused ends here first, by a row that lands with the record of the refusal.
  *
- * A store that was restored from an older copy holds, among the records that it took back, a version newer than its mark:
- * its rows may hold keys that were revoked since. Such an account is held back until its operator says that they are right.
+ * A store that was restored from an older copy holds, among the records that it took back, a version newer than its
+ * mark: its rows may hold keys that were revoked since. Such an account is held back until its operator says that they
+ * are right.
  */
 export class StatementPublisher implements AsyncDisposable {
   readonly #options: StatementPublisherOptions;
@@ -231,8 +232,8 @@ export class StatementPublisher implements AsyncDisposable {
   }
 
   /**
-   * Read together, and before all else: what comes later, a change or a refusal, has a row that is not among these and so
-   * stays due.
+   * Read together, and before all else: what comes later, a change or a refusal, has a row that is not among these and
+   * so stays due.
    */
   async #due(id: string): Promise<Due> {
     const { store, accountStore } = this.#options;
@@ -278,8 +279,8 @@ function refusalOperations(refusals: readonly AttestationRecord[]): readonly Ope
 }
 
 /**
- * Ends the keys of an account that a node which has a say in it has refused (TRUST §5). Like any other change it is recorded,
- * and makes the account's statement due. Resolves to whether there was any.
+ * Ends the keys of an account that a node which has a say in it has refused (protocol §5). Like any other change it is
+ * recorded, and makes the account's statement due. Resolves to whether there was any.
  */
 function endRefusedKeys(
   accountStore: Pick<AccountStore, 'change' | 'keys' | 'now'>,

@@ -8,8 +8,8 @@ import type { Reads } from '../../store/store.ts';
 import { type Codec, numberCodec, Table, textCodec } from '../../store/table.ts';
 
 /**
- * Why a statement is to be looked at: its account or keys changed here, a node refused a key of it, or a version of it was
- * taken back from other members.
+ * Why a statement is to be looked at: its account or keys changed here, a node refused a key of it, or a version of it
+ * was taken back from other members.
  */
 const DUE_CAUSES = ['changed', 'refused', 'taken-back'] as const;
 export type DueCause = (typeof DUE_CAUSES)[number];
@@ -25,14 +25,14 @@ const causeCodec: Codec<DueCause> = {
 };
 
 /**
- * (account, a name of its own) → why a statement is due. Each change writes one, so that the record of a version takes away
- * those alone whose changes it carries.
+ * (account, a name of its own) → why a statement is due. Each change writes one, so that the record of a version takes
+ * away those alone whose changes it carries.
  */
 export const statementDueTable = new Table('statement-due', causeCodec);
 
 /**
- * (account) → the version that this store's own rows were last published as. Where the chain has a newer one, the rows are
- * those of an older copy.
+ * (account) → the version that this store's own rows were last published as. Where the chain has a newer one, the rows
+ * are those of an older copy.
  */
 export const statedVersionTable = new Table('stated-version', numberCodec);
 

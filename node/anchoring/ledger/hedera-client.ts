@@ -24,7 +24,9 @@ export type HederaClientConfig = Pick<
 const VALID_SECONDS = 120;
 const MIN_VALID_SECONDS = 15;
 const MAX_VALID_SECONDS = 180;
-/** Transactions start to be valid a little in the past, so that a clock ahead of the network's does no harm. In seconds. */
+/**
+ * Transactions start to be valid a little in the past, so that a clock ahead of the network's does no harm. In seconds.
+ */
 const BACKDATE_SECONDS = 4;
 /** A submit costs $0.0008; this stops a mispriced one. In hbar. */
 const MAX_FEE_HBAR = 0.5;

@@ -32,7 +32,10 @@ export function networkClient(sdk: Sdk, { network, nodes }: Pick<AnchoringConfig
   return client;
 }
 
-/** The SDK cannot be interrupted: a call that outlasts the deadline or a signal goes on unheard. Rejects with the reason. */
+/**
+ * The SDK cannot be interrupted: a call that outlasts the deadline or a signal goes on unheard. Rejects with the
+ * reason.
+ */
 export async function bounded<Result>(
   call: Promise<Result>,
   signals: readonly (AbortSignal | undefined)[],

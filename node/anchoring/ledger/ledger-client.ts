@@ -18,15 +18,17 @@ export interface PreparedTransaction {
 export type SubmitOutcome = 'accepted' | 'ambiguous';
 
 /**
- * `landed`: where the message stands, by the word of one node. `failed`: it reached consensus and was refused there, with
- * the ledger's status code. `unknown`: no node told.
+ * `landed`: where the message stands, by the word of one node. `failed`: it reached consensus and was refused there,
+ * with the ledger's status code. `unknown`: no node told.
  */
 export type ReceiptOutcome =
   | { readonly kind: 'landed'; readonly point: TopicPoint }
   | { readonly kind: 'failed'; readonly code: string }
   | { readonly kind: 'unknown' };
 
-/** A refusal that sending the same bytes again does not cure, e.g. `INVALID_SIGNATURE`, `INSUFFICIENT_PAYER_BALANCE`. */
+/**
+ * A refusal that sending the same bytes again does not cure, e.g. `INVALID_SIGNATURE`, `INSUFFICIENT_PAYER_BALANCE`.
+ */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
   /** Status code of the ledger, or `UNUSABLE_TRANSACTION` where the bytes could not be read. */

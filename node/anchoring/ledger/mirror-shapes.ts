@@ -25,8 +25,8 @@ export class MirrorFormatError extends Error {
   override readonly name = 'MirrorFormatError';
 }
 
-// A mirror may add members in a later release, so objects are open; every member that is read is strict. `chunk_info`, which
-// no running hash covers, is not read.
+// A mirror may add members in a later release, so objects are open; every member that is read is strict. `chunk_info`,
+// which no running hash covers, is not read.
 const MessageShape = Type.Object({
   consensus_timestamp: ConsensusTimestampShape,
   message: Type.String(),

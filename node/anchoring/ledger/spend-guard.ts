@@ -85,7 +85,10 @@ export class SpendGuard {
     return new SpendGuard({ ...DEFAULT_SPEND_LIMITS, ...limits }, row, spent);
   }
 
-  /** Asks for one transaction, at a time in epoch milliseconds. Counts nothing yet. A clock that goes back stays in the later window. */
+  /**
+   * Asks for one transaction, at a time in epoch milliseconds. Counts nothing yet. A clock that goes back stays in the
+   * later window.
+   */
   admit(now: number): Admission {
     const spent = this.#at(now);
     const { transactionsPerHour, transactionsPerDay, tinybarsPerDay, feeTinybars } = this.limits;

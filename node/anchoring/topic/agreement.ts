@@ -62,7 +62,10 @@ export interface AgreementOptions {
   readonly head: TopicHead;
   /** Names of the mirror sources. No two of them are one host. */
   readonly sources: readonly string[];
-  /** Null for a reader from outside: it takes what two of its sources agree on, and a majority of members is one of them. */
+  /**
+   * Null for a reader from outside: it takes what two of its sources agree on, and a majority of members is one of
+   * them.
+   */
   readonly self: NodeId | null;
   /** All members of the newest known roster. */
   readonly members: readonly NodeId[];
@@ -75,12 +78,12 @@ export const CONSENSUS = 'consensus';
 const CONSENSUS_POINTS = 64;
 
 /**
- * What a node may take from the ledger (TRUST §3), from what its mirrors, consensus nodes and the other members say.
+ * What a node may take from the ledger (protocol §3), from what its mirrors, consensus nodes and the other members say.
  * **Agreed** is how far two of its own sources say the same and no two others say otherwise; that is what it tells.
  * **Final** is how far, besides, a majority of the members told the same running hash at that place or past it.
  *
- * Pure: no clock, no input or output. Bounded, whatever anyone says. What is final is never taken back; all else is held
- * of each source apart, and dropped where the source contradicts what is final, or itself.
+ * Pure: no clock, no input or output. Bounded, whatever anyone says. What is final is never taken back; all else is
+ * held of each source apart, and dropped where the source contradicts what is final, or itself.
  */
 export class Agreement {
   readonly #final: FinalPoints;
@@ -166,9 +169,9 @@ export class Agreement {
   }
 
   /**
-   * After which sequence number a mirror source is to be asked next; null while it is far enough ahead. The last message
-   * that it told is asked for again: so it shows at every answer whether it stands by its word. A source whose messages
-   * are held no more, though they became final, goes back to the position.
+   * After which sequence number a mirror source is to be asked next; null while it is far enough ahead. The last
+   * message that it told is asked for again: so it shows at every answer whether it stands by its word. A source whose
+   * messages are held no more, though they became final, goes back to the position.
    */
   nextRead(source: string): number | null {
     const trail = this.#trail(source);
@@ -178,10 +181,10 @@ export class Agreement {
   }
 
   /**
-   * Takes what a mirror source answered for messages after a sequence number, in its order. Returns how many messages it
-   * took; fewer than are new where they were overtaken or do not fit. Throws `LinkError` where they do not link, or are
-   * others than it told before; then the source is named, all that it said beyond the position is dropped, and it is to be
-   * asked again from there.
+   * Takes what a mirror source answered for messages after a sequence number, in its order. Returns how many messages
+   * it took; fewer than are new where they were overtaken or do not fit. Throws `LinkError` where they do not link, or
+   * are others than it told before; then the source is named, all that it said beyond the position is dropped, and it
+   * is to be asked again from there.
    */
   takePage(source: string, after: number, messages: readonly MirrorMessage[]): number {
     const trail = this.#trail(source);
@@ -310,8 +313,8 @@ export class Agreement {
   }
 
   /**
-   * Names who says otherwise than what two others agree on, and frees who came back to it. What they say is kept: should
-   * another source come to say it too, there is a fork.
+   * Names who says otherwise than what two others agree on, and frees who came back to it. What they say is kept:
+   * should another source come to say it too, there is a fork.
    */
   #compareWith(agreed: Line): void {
     for (const [source, trail] of this.#trails) {

@@ -45,8 +45,8 @@ interface Connection {
 }
 
 /**
- * What consensus nodes themselves say of the topic, through the SDK: a source beside the mirrors. One node answers, by a
- * connection that proves nothing: so it is one source among others and never believed alone.
+ * What consensus nodes themselves say of the topic, through the SDK: a source beside the mirrors. One node answers, by
+ * a connection that proves nothing: so it is one source among others and never believed alone.
  *
  * Crash order: what a query may cost is on the disk before it is asked.
  */
@@ -75,7 +75,9 @@ export class ConsensusSource implements AsyncDisposable {
     return new ConsensusSource(config, store, guard);
   }
 
-  /** How far the topic reaches, at a time in epoch milliseconds that the spend guard counts by. Throws `ConsensusError`. */
+  /**
+   * How far the topic reaches, at a time in epoch milliseconds that the spend guard counts by. Throws `ConsensusError`.
+   */
   topicInfo(now: number, signal?: AbortSignal): Promise<TopicPoint> {
     const asking = this.#asking.then(() => this.#topicInfo(now, signal));
     this.#asking = asking.catch(() => undefined);

@@ -8,8 +8,8 @@ import type { Trail } from './trail.ts';
 const RECENT_MESSAGES = 1_024;
 
 /**
- * The points that are final: the position, up to which messages are processed, and some past it. A trail that meets one of
- * them is final up to there.
+ * The points that are final: the position, up to which messages are processed, and some past it. A trail that meets one
+ * of them is final up to there.
  */
 export class FinalPoints {
   #position: TopicHead;

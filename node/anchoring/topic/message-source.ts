@@ -10,7 +10,10 @@ export interface MessageSource {
   messages(after: number, signal: AbortSignal): Promise<MirrorMessage[]>;
 }
 
-/** One source a host, whatever the ports: addresses at one host are one party. Of several the next is asked after a failure. */
+/**
+ * One source a host, whatever the ports: addresses at one host are one party. Of several the next is asked after a
+ * failure.
+ */
 export function mirrorSources(mirrors: readonly string[], topicId: EntityId): MessageSource[] {
   const byHost = new Map<string, string[]>();
   for (const url of mirrors) {

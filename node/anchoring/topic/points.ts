@@ -2,8 +2,8 @@ import type { Sha384Hash } from '../../../protocol/hash.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
 
 /**
- * Points of the topic that somebody told, by sequence number, a bounded number of them. Over the bound the second highest
- * goes: the lowest are those that a reading which lags behind reaches first, and the highest covers all.
+ * Points of the topic that somebody told, by sequence number, a bounded number of them. Over the bound the second
+ * highest goes: the lowest are those that a reading which lags behind reaches first, and the highest covers all.
  */
 export class Points {
   readonly #most: number;

@@ -6,8 +6,8 @@ import type { SourceReader } from './source-reader.ts';
 import type { TopicHead } from './topic-links.ts';
 
 /**
- * `sources-differ`: they do, and nothing shows which is right. `second-source`: one mirror alone says it. `members`: two sources
- * say it, and no majority told it yet. `messages`: it is final, and not processed yet.
+ * `sources-differ`: they do, and nothing shows which is right. `second-source`: one mirror alone says it. `members`:
+ * two sources say it, and no majority told it yet. `messages`: it is final, and not processed yet.
  */
 export type WaitingFor = 'nothing' | 'second-source' | 'sources-differ' | 'members' | 'messages';
 

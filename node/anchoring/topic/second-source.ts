@@ -29,7 +29,10 @@ const LOOK_MS = 30_000;
 export class SecondSource {
   readonly #port: SecondSourcePort;
   readonly #wake = new AutoResetEvent();
-  /** When the mirrors reached further than is agreed on, by sequence number: for what is shown, and by the monotonic clock. */
+  /**
+   * When the mirrors reached further than is agreed on, by sequence number: for what is shown, and by the monotonic
+   * clock.
+   */
   #seen: { readonly sequence: number; readonly at: number; readonly since: number }[] = [];
   /** By the monotonic clock. */
   #endWantedAt: number | null = null;

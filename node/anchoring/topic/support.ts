@@ -56,8 +56,8 @@ function agreedOf(lines: readonly Line[]): Pick<Support, 'agreed' | 'fork'> {
 }
 
 /**
- * How far along a line a member's word goes: it told a running hash that some trail shows to come after. The hash covers
- * all before it, so it does not matter whose trail that is.
+ * How far along a line a member's word goes: it told a running hash that some trail shows to come after. The hash
+ * covers all before it, so it does not matter whose trail that is.
  */
 export function toldAlong(line: Line, told: Points, trails: Iterable<Trail>): number {
   let level = line.trail.base.sequence;

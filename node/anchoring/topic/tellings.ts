@@ -6,8 +6,8 @@ import { Points } from './points.ts';
 const KEPT_POINTS = 16;
 
 /**
- * What the other members of the newest known roster tell. A member tells points that grow; one that does not go past what
- * it told before takes back all that was past it.
+ * What the other members of the newest known roster tell. A member tells points that grow; one that does not go past
+ * what it told before takes back all that was past it.
  */
 export class Tellings {
   readonly #self: NodeId | null;

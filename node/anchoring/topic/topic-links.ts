@@ -38,9 +38,10 @@ export class LinkError extends Error {
 }
 
 /**
- * Links messages to a head, recomputing every running hash (version 3), and returns the head after them. Throws `LinkError`; then nothing of the page is
- * to be used. Proves order and self-consistency, not that the ledger ever saw the messages: a mirror that makes up a
- * whole chain passes, which is why several mirrors are asked and why members compare what they read.
+ * Links messages to a head, recomputing every running hash (version 3), and returns the head after them. Throws
+ * `LinkError`; then nothing of the page is to be used. Proves order and self-consistency, not that the ledger ever saw
+ * the messages: a mirror that makes up a whole chain passes, which is why several mirrors are asked and why members
+ * compare what they read.
  */
 export function linkMessages(head: TopicHead, topicId: EntityId, messages: readonly MirrorMessage[]): TopicHead {
   let last = head;

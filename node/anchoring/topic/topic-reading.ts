@@ -25,8 +25,8 @@ export interface TopicReadingOptions {
   /** All members of the newest known roster. */
   readonly members: readonly NodeId[];
   /**
-   * Takes final messages, in order and at most 100 at once. The next ones come when it resolves; where it rejects, the same
-   * come again after a pause.
+   * Takes final messages, in order and at most 100 at once. The next ones come when it resolves; where it rejects, the
+   * same come again after a pause.
    */
   readonly onFinal: (messages: readonly TopicMessage[]) => Promise<void>;
   /** What this node tells has changed: to be told to every member, in this order. Must not throw. */
@@ -59,10 +59,10 @@ interface EndWaiter {
 }
 
 /**
- * Follows the federation's topic by all of a node's sources at once, and hands out what is final (TRUST §3).
+ * Follows the federation's topic by all of a node's sources at once, and hands out what is final (protocol §3).
  *
- * Crash order: nothing but the position is ever kept, by the caller, with what it made of the messages. What was read and
- * is not final is read again after a restart, and what others told is told again.
+ * Crash order: nothing but the position is ever kept, by the caller, with what it made of the messages. What was read
+ * and is not final is read again after a restart, and what others told is told again.
  *
  * Ownership: the position is moved by the delivering loop alone, after the caller took the messages.
  */
@@ -136,9 +136,9 @@ export class TopicReading implements AsyncDisposable {
   }
 
   /**
-   * Resolves once the topic was processed to what was its end at the call or soon after, by two sources' first answers to
-   * questions from then on: what is written meanwhile is not waited for. A clock that is set meanwhile changes nothing.
-   * Rejects when the signal ends.
+   * Resolves once the topic was processed to what was its end at the call or soon after, by two sources' first answers
+   * to questions from then on: what is written meanwhile is not waited for. A clock that is set meanwhile changes
+   * nothing. Rejects when the signal ends.
    */
   async readToEnd(signal: AbortSignal): Promise<void> {
     const since = performance.now();

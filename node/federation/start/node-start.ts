@@ -35,8 +35,8 @@ import {
 const MAX_NAMES = 64;
 
 /**
- * The batches of this node that its own account named on the ledger's topic and that are not decided: the node sealed one of
- * each number, whatever its store says.
+ * The batches of this node that its own account named on the ledger's topic and that are not decided: the node sealed
+ * one of each number, whatever its store says.
  *
  * Crash order: a name's row lands in the write that takes its message into the log.
  */
@@ -57,9 +57,9 @@ export class OwnNames {
   }
 
   /**
-   * The last own batch that is decided, or named so that it still can be: a name by a key that was revoked decides nothing.
-   * 0 for none. A node names each number after the one before, so a name behind a gap is none of its own: whoever stole its
-   * account named it, and makes it wait for nothing.
+   * The last own batch that is decided, or named so that it still can be: a name by a key that was revoked decides
+   * nothing. 0 for none. A node names each number after the one before, so a name behind a gap is none of its own:
+   * whoever stole its account named it, and makes it wait for nothing.
    */
   last(state: DecisionState): number {
     let last = decidedOf(state, this.#self);
@@ -70,7 +70,9 @@ export class OwnNames {
     return last;
   }
 
-  /** Takes final messages, and returns the rows that land beside what the log makes of them. `state`: before the first. */
+  /**
+   * Takes final messages, and returns the rows that land beside what the log makes of them. `state`: before the first.
+   */
   take(messages: readonly TopicMessage[], state: DecisionState): readonly Operation[] {
     const { federation, accounts } = state;
     const changed = new Set<number>();
@@ -112,8 +114,8 @@ function batchNamed(message: Uint8Array): BatchMessage | null {
 /**
  * The marks by which a store tells its next start how it was left.
  *
- * Crash order: `stopped` is gone from the disk before anything runs, and written again as the last write of an ordered end;
- * `signed` is on the disk before the first group or envelope is signed.
+ * Crash order: `stopped` is gone from the disk before anything runs, and written again as the last write of an ordered
+ * end; `signed` is on the disk before the first group or envelope is signed.
  */
 export class StartMarks implements AsyncDisposable {
   /** Whether this store may have signed a group or an envelope before this start. */
@@ -156,8 +158,8 @@ export class StartMarks implements AsyncDisposable {
 }
 
 /**
- * After so long no transaction from before a start can land: they are valid for 120 seconds, and consensus may take some
- * more. In milliseconds.
+ * After so long no transaction from before a start can land: they are valid for 120 seconds, and consensus may take
+ * some more. In milliseconds.
  */
 export const LEDGER_LIMIT_MS = 180_000;
 /** How often the clock is looked at while that passes. In milliseconds. */
@@ -186,9 +188,9 @@ export interface NodeStartOptions {
 }
 
 /**
- * A node on its way to its first signature after a start (TRUST §9). Every start may be that of an old copy: groups and
- * envelopes are signed once the topic was read to its end and the others have told how far they hold this node's chain, and
- * all of it is here.
+ * A node on its way to its first signature after a start (protocol §9). Every start may be that of an old copy: groups
+ * and envelopes are signed once the topic was read to its end and the others have told how far they hold this node's
+ * chain, and all of it is here.
  *
  * Crash order: `signed` is marked before anything is signed. A node that is stopped before leaves no mark, and the next
  * start asks anew.
@@ -225,8 +227,8 @@ export class NodeStart {
   }
 
   /**
-   * Takes up the own chain where the federation knows it to end. Groups and envelopes may be signed once it resolves, unless
-   * the node was halted. Rejects when the signal ends.
+   * Takes up the own chain where the federation knows it to end. Groups and envelopes may be signed once it resolves,
+   * unless the node was halted. Rejects when the signal ends.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { self, store, federation, follower, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } =
@@ -324,7 +326,9 @@ export class NodeStart {
     };
   }
 
-  /** The first own batch that was taken back and is not decided. One by a key that was revoked cannot be: it is none. */
+  /**
+   * The first own batch that was taken back and is not decided. One by a key that was revoked cannot be: it is none.
+   */
   async #provisional(): Promise<number | null> {
     const { self, store, follower } = this.#options;
     const { state } = follower.federationLog;
@@ -355,8 +359,8 @@ interface SettleOptions {
 }
 
 /**
- * Notes in a store that is a restored copy what its node's chain turned out to be, for the operator. From then on it is the
- * node's own again. Any other store is left as it is.
+ * Notes in a store that is a restored copy what its node's chain turned out to be, for the operator. From then on it is
+ * the node's own again. Any other store is left as it is.
  */
 export async function settleRestorations({ store, self, peers, sequence, now, log }: SettleOptions): Promise<void> {
   const open = (await readRestorations(store, self)).filter(({ settled }) => settled === null);

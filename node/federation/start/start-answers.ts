@@ -52,11 +52,11 @@ export interface StartAnswersOptions {
 
 /**
  * What this member told others when they asked at their start, and what they may rely on since: of a node that asked it
- * names nothing in the node's place that the node was not told of, or did not give itself since (TRUST §9). So a copy that
- * asked everybody it needs cannot be surprised by a batch of its past.
+ * names nothing in the node's place that the node was not told of, or did not give itself since (protocol §9). So a
+ * copy that asked everybody it needs cannot be surprised by a batch of its past.
  *
- * Crash order: what is told is on the disk before it is sent; what came from a node is noted after the batch is stored, so a
- * crash between the two forgets that it may be named.
+ * Crash order: what is told is on the disk before it is sent; what came from a node is noted after the batch is stored,
+ * so a crash between the two forgets that it may be named.
  *
  * Ownership: `#told` is moved by one answer to a node at a time, after the write.
  */

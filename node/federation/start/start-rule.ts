@@ -3,8 +3,8 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 
 /**
- * How far the ledger's topic was read since the start: not to its end, to what was its end at the start, or once more after
- * the time by which no transaction from before the start can land.
+ * How far the ledger's topic was read since the start: not to its end, to what was its end at the start, or once more
+ * after the time by which no transaction from before the start can land.
  */
 export type TopicReadTo = 'nothing' | 'start' | 'limit';
 
@@ -40,7 +40,10 @@ export interface StartFacts {
 export type StartWait =
   /** The topic is not read to its end. */
   | { readonly for: 'ledger' }
-  /** Members have not answered. After `until` the others are enough where they are `needed`, and the topic is read again. */
+  /**
+   * Members have not answered. After `until` the others are enough where they are `needed`, and the topic is read
+   * again.
+   */
   | {
       readonly for: 'members';
       readonly answered: readonly NodeId[];
@@ -57,7 +60,7 @@ export type StartWait =
   /** A batch of this node was sealed after this start: somebody else signs in its name. */
   | { readonly for: 'other'; readonly batch: number; readonly sealedAt: Timestamp };
 
-/** What a node waits for before it signs a group or an envelope (TRUST §9); nothing where it may. */
+/** What a node waits for before it signs a group or an envelope (protocol §9); nothing where it may. */
 export function startWaits(facts: StartFacts): readonly StartWait[] {
   const { topicRead, held, known, provisional, other } = facts;
   const waits: StartWait[] = [];
@@ -75,8 +78,8 @@ export function mayName(waits: readonly StartWait[]): boolean {
 }
 
 /**
- * Answers after which one of every majority of the others is among them: a batch that a majority names in this node's place
- * is held by one that answered, and that does not name what it did not tell.
+ * Answers after which one of every majority of the others is among them: a batch that a majority names in this node's
+ * place is held by one that answered, and that does not name what it did not tell.
  */
 export function answersNeeded(others: number, majority: number): number {
   return Math.max(0, others - majority + 1);

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * `target` where it is to go there is something, or nothing can be written · `source` it cannot be copied · `no-backup` it
- * is no finished backup · `damaged` a file is not the one that was copied · `not-whole` `fsck` finds problems · `keys` key
- * files cannot go along · `format` its store is of another format.
+ * `target` where it is to go there is something, or nothing can be written · `source` it cannot be copied · `no-backup`
+ * it is no finished backup · `damaged` a file is not the one that was copied · `not-whole` `fsck` finds problems ·
+ * `keys` key files cannot go along · `format` its store is of another format.
  */
 export type BackupErrorCode = 'target' | 'source' | 'no-backup' | 'damaged' | 'not-whole' | 'keys' | 'format';
 
@@ -25,8 +25,8 @@ const FOLDER_MODE = 0o700;
 
 /**
  * A folder that comes into being as a whole: `fill` works in one beside it, of another name, which takes the place once
- * all of it is on the disk. Where that fails, or the process is killed, there is nothing at `path`. Throws `BackupError`
- * `target` where something is there, and what `fill` throws.
+ * all of it is on the disk. Where that fails, or the process is killed, there is nothing at `path`. Throws
+ * `BackupError` `target` where something is there, and what `fill` throws.
  */
 export async function createFolder<Result>(path: string, fill: (work: string) => Promise<Result>): Promise<Result> {
   await requireFree(path);

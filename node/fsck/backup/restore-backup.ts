@@ -25,8 +25,9 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * Makes a home of a backup: every file is copied and hashed on the way, the whole is proved by `fsck`, and the home appears
- * once all of it is on the disk. A node that starts on it signs nothing before it knows how far its chain went since.
+ * Makes a home of a backup: every file is copied and hashed on the way, the whole is proved by `fsck`, and the home
+ * appears once all of it is on the disk. A node that starts on it signs nothing before it knows how far its chain went
+ * since.
  *
  * Crash order: a process that is killed leaves a folder of another name. The keys come into it last, once its store has
  * been seen to say that it is a copy: whatever was left, nobody can sign a second history from it.

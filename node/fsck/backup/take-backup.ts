@@ -71,8 +71,9 @@ async function bytesIn(directory: string): Promise<number> {
 const FOLDER_MODE = 0o700;
 
 /**
- * Copies the key files of a home, never in clear: encrypted ones as they are, plain ones written under `passphrase`. A key
- * on its way into use stays behind. Throws `BackupError` `keys` where a plain file has no passphrase, or one is damaged.
+ * Copies the key files of a home, never in clear: encrypted ones as they are, plain ones written under `passphrase`. A
+ * key on its way into use stays behind. Throws `BackupError` `keys` where a plain file has no passphrase, or one is
+ * damaged.
  */
 async function copyKeys(home: string, work: string, passphrase: Passphrase | null): Promise<void> {
   const [from, to] = [keyDirectory(home), keyDirectory(work)];
@@ -128,8 +129,8 @@ const FILE_MODE = 0o600;
 const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
 
 /**
- * A backup: `store/`, `lists/`, `rosters.json` and, where asked for, `keys/`, laid out as in a home, proved by `fsck`, and
- * `backup.json`, which names every file with its hash. The folder appears as a whole once all of it is on the disk.
+ * A backup: `store/`, `lists/`, `rosters.json` and, where asked for, `keys/`, laid out as in a home, proved by `fsck`,
+ * and `backup.json`, which names every file with its hash. The folder appears as a whole once all of it is on the disk.
  * Throws `BackupError`, and what `copyStore` throws.
  */
 export async function takeBackup(options: BackupOptions): Promise<Manifest> {

@@ -14,10 +14,10 @@ import { type MigrationStep, sourcesStep } from './sources.ts';
 const WRITE_OPERATIONS = 256;
 
 /**
- * Seeds of payloads' keys, which stood each under its record's id, move to rows of neighbouring records: one for each row of
- * bodies. Where all of a row were erased it is a row of zeros; where the records were taken back from other members, which
- * never had their payloads, there is none. Seeds of records that are prepared for a payment stay, and so does one that is
- * not of the form of a seed, or whose record does not read.
+ * Seeds of payloads' keys, which stood each under its record's id, move to rows of neighbouring records: one for each
+ * row of bodies. Where all of a row were erased it is a row of zeros; where the records were taken back from other
+ * members, which never had their payloads, there is none. Seeds of records that are prepared for a payment stay, and so
+ * does one that is not of the form of a seed, or whose record does not read.
  */
 export const payloadKeyStep: MigrationStep = {
   name: 'payload keys',
@@ -94,9 +94,9 @@ const ROWS_BETWEEN_WORDS = 100_000;
 /**
  * Migrates a store to the format in force; one that is of it stays as it is. Nothing else may use the store meanwhile.
  *
- * Crash order: the first write says that the store is being migrated, which no release but this and later ones opens; each
- * step moves rows and can be run again; the last write takes that word back. Throws `StoreError`, `format` where the
- * store's format is not migrated.
+ * Crash order: the first write says that the store is being migrated, which no release but this and later ones opens;
+ * each step moves rows and can be run again; the last write takes that word back. Throws `StoreError`, `format` where
+ * the store's format is not migrated.
  */
 export async function migrateStore(store: Rows, options: MigrationOptions): Promise<void> {
   if ((await requireFormat(store)) === 'current') return;
@@ -128,8 +128,8 @@ export async function beginFormat(store: Rows): Promise<void> {
 type NodeStoreOptions = StoreOptions & Partial<MigrationOptions>;
 
 /**
- * Opens a node's store for use: a new one is made of the format in force, and one of the format before is migrated first.
- * Throws `StoreError`: `format` where it is of another one.
+ * Opens a node's store for use: a new one is made of the format in force, and one of the format before is migrated
+ * first. Throws `StoreError`: `format` where it is of another one.
  */
 export async function openNodeStore(directory: string, options: NodeStoreOptions = {}): Promise<Store> {
   const { node = null, log = null, ...rest } = options;

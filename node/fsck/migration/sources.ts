@@ -91,9 +91,9 @@ function hashed(texts: WholeTexts): HashedRecord[] {
 }
 
 /**
- * What is left are rows of records that do not read. Up to the end of its source each becomes a row by itself: the source
- * ends where it did, and its records that are damaged are not missing. One pass: a search for each source would come upon
- * all rows that were deleted.
+ * What is left are rows of records that do not read. Up to the end of its source each becomes a row by itself: the
+ * source ends where it did, and its records that are damaged are not missing. One pass: a search for each source would
+ * come upon all rows that were deleted.
  */
 async function moveUnread({ store, moved }: MigrationContext, node: NodeId): Promise<void> {
   for await (const [key, bytes] of rowsUnder(store, formerRecordTable.name)) {
@@ -167,9 +167,9 @@ interface MigrationContext {
 }
 
 /**
- * Turns earlier rows into those of the format in force, in atomic writes of bounded size, each of which puts the new rows
- * and deletes those that they replace. A step that was stopped anywhere is run again from its beginning: what it moved
- * before it finds moved. A row that does not read stays as it is, for `fsck` to find.
+ * Turns earlier rows into those of the format in force, in atomic writes of bounded size, each of which puts the new
+ * rows and deletes those that they replace. A step that was stopped anywhere is run again from its beginning: what it
+ * moved before it finds moved. A row that does not read stays as it is, for `fsck` to find.
  */
 export interface MigrationStep {
   /** As the log names it: what is moved. */

@@ -14,8 +14,8 @@ export class AgentKeyDamagedError extends Error {
 }
 
 /**
- * Encrypts the seeds of agents' keys at rest: AES-256-GCM under HKDF-SHA-256 of the node's payload key. A sealed seed is
- * nonce ‖ ciphertext ‖ tag, and bound to the row that it stands in.
+ * Encrypts the seeds of agents' keys at rest: AES-256-GCM under HKDF-SHA-256 of the node's payload key. A sealed seed
+ * is nonce ‖ ciphertext ‖ tag, and bound to the row that it stands in.
  */
 export class AgentKeyCipher {
   readonly #key: KeyObject;

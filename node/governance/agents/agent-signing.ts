@@ -42,8 +42,9 @@ export class AgentSigning {
   }
 
   /**
-   * Records a decision for an agent: its key stays in force until `record` is done, whose result is returned. Throws `ComplianceError`
-   * `agent-not-found`, `agent-inactive`, `agent-key-unavailable`, `agent-signature-invalid`; then nothing was recorded.
+   * Records a decision for an agent: its key stays in force until `record` is done, whose result is returned. Throws
+   * `ComplianceError` `agent-not-found`, `agent-inactive`, `agent-key-unavailable`, `agent-signature-invalid`; then
+   * nothing was recorded.
    */
   record<Result>(
     speaking: SpeakingAgent,

@@ -18,8 +18,8 @@ const AgentTallyShape = Closed({
   asserted: Closed(SpanShape),
 });
 /**
- * What this node has on record of an agent id. Counted are the records of the registered agent itself, each signed by it
- * or by the registry; what others say under its name is counted under `asserted` alone.
+ * What this node has on record of an agent id. Counted are the records of the registered agent itself, each signed by
+ * it or by the registry; what others say under its name is counted under `asserted` alone.
  */
 export type AgentTallyRow = Readonly<Static<typeof AgentTallyShape>>;
 
@@ -30,7 +30,9 @@ export const agentTallyTable = new Table(
   'agent-tally',
   jsonCodec((value: unknown): value is AgentTallyRow => compiled.Check(value)),
 );
-/** (hash of the agent's id, seq) → the how manieth record of the agent that is: between two seqs, a difference counts. */
+/**
+ * (hash of the agent's id, seq) → the how manieth record of the agent that is: between two seqs, a difference counts.
+ */
 export const agentRecordTable = new Table('agent-record', numberCodec);
 
 /** Days that are counted one by one, today included. */
@@ -54,7 +56,9 @@ export type AgentMention = 'own' | 'asserted' | 'incident' | 'override';
 /** An agent, by the hash of its id, that a record counts for. */
 export type Mention = readonly [agent: string, mention: AgentMention];
 
-/** The agent whose own record it is; undefined where it is no agent's. Nothing but the registry and what it signs is. */
+/**
+ * The agent whose own record it is; undefined where it is no agent's. Nothing but the registry and what it signs is.
+ */
 export function ownAgentOf({ kind, claims }: AttestationRecord): string | undefined {
   const { agentId, agentSignature, keyEvent } = claims;
   if (agentId === undefined) return undefined;
@@ -70,8 +74,8 @@ export function subjectsOf({ kind, links }: AttestationRecord): readonly RecordI
 }
 
 /**
- * The agents that a record counts for. `subjectOf`: a record of this node by its id. A record about others counts within
- * their account alone. That somebody asked for an agent's record is no mention of it.
+ * The agents that a record counts for. `subjectOf`: a record of this node by its id. A record about others counts
+ * within their account alone. That somebody asked for an agent's record is no mention of it.
  */
 export function mentionsOf(
   record: AttestationRecord,

@@ -54,7 +54,9 @@ export function requireConsent(publicKey: Base64url, purpose: KeyPurpose, signat
   requireSignature(demand, signature);
 }
 
-/** The signature, which holds. Throws `ComplianceError` `agent-signature-invalid`, whose text says exactly what to sign. */
+/**
+ * The signature, which holds. Throws `ComplianceError` `agent-signature-invalid`, whose text says exactly what to sign.
+ */
 export function requireSignature(demand: Demand, signature: string | undefined): Base64url {
   const { field, context, statement, publicKey } = demand;
   if (signature !== undefined && isBase64url(signature) && holds(publicKey, statement, signature, context)) {

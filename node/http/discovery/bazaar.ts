@@ -40,7 +40,9 @@ const MAX_DECLARATION_BYTES = 3_584;
 const WHOLE = Infinity;
 /** Levels of any schema, without remarks. */
 const ALL_LEVELS = 64;
-/** Levels of the request's and of the answer's schema, from all to as little as must be; null: no answer, no example. */
+/**
+ * Levels of the request's and of the answer's schema, from all to as little as must be; null: no answer, no example.
+ */
 const DETAIL: readonly { readonly request: number; readonly answer: number | null }[] = [
   { request: WHOLE, answer: WHOLE },
   { request: WHOLE, answer: ALL_LEVELS },

@@ -25,7 +25,7 @@ export interface AgentRecordServices {
 
 const SOURCE = 'meridian/agent-record';
 
-/** `GET /v1/x402/agent-record/:agentId` (SPEC §4.1): a summary of what is on record of an agent, attested. */
+/** `GET /v1/x402/agent-record/:agentId` (api-rules §4.1): a summary of what is on record of an agent, attested. */
 export function agentRecordRoute(services: AgentRecordServices): PaidRoute {
   return {
     method: 'GET',

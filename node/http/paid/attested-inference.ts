@@ -36,7 +36,7 @@ const TOY_WARNING = 'model: a model for tests, whose answers are worth nothing';
 const validate = validator(AttestedInferenceRequestShape);
 
 /**
- * `POST /v1/x402/attested-inference` (SPEC §4.1, DOMAIN §3.3): a chat completion, and a record that binds prompt,
+ * `POST /v1/x402/attested-inference` (api-rules §4.1): a chat completion, and a record that binds prompt,
  * response, model and parameters.
  */
 export function attestedInferenceRoute({ inference, verifyUrl }: InferenceServices): PaidRoute {

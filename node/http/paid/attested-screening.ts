@@ -28,7 +28,7 @@ const SOURCE = 'meridian/screening';
 
 const validate = validator(ScreeningRequestShape);
 
-/** `POST /v1/x402/attested-screening` (SPEC §4.1, DOMAIN §3.3): a name held against the sanctions lists, attested. */
+/** `POST /v1/x402/attested-screening` (api-rules §4.1): a name held against the sanctions lists, attested. */
 export function screeningRoute(services: ScreeningServices): PaidRoute {
   return {
     method: 'POST',

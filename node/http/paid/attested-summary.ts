@@ -23,7 +23,7 @@ export const ATTESTATION_BLANKS: readonly Blank[] = [
   { at: ['attestation', 'anchorExpectedBy'], is: 'anchorExpectedBy' },
 ];
 
-/** The member `attestation` of a paid answer (DOMAIN §3.3): the record that is made of it once it is paid. */
+/** The member `attestation` of a paid answer (api-rules §4.1): the record that is made of it once it is paid. */
 export function attestationTail({ id, payloadHash }: PreparedRecord, verifyUrl: VerifyUrl) {
   return {
     attestationId: id,
@@ -53,8 +53,8 @@ export interface SummaryOptions {
 }
 
 /**
- * Finds something out and attests it. The payer gets the salt, so that he can show what the record commits to; `find` may
- * commit to more with it.
+ * Finds something out and attests it. The payer gets the salt, so that he can show what the record commits to; `find`
+ * may commit to more with it.
  */
 export async function attestSummary(
   { recording, account }: PaidCall,

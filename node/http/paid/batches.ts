@@ -125,7 +125,7 @@ const BATCH_DEADLINE_MS = 60_000;
 /** Of the bounds on bodies, in the words of the documentation. */
 const MEBIBYTE = 1 << 20;
 
-/** `POST /v1/x402/tiered-attest-batch` and `…-xl` (SPEC §4.1): many decisions, all or none. */
+/** `POST /v1/x402/tiered-attest-batch` and `…-xl` (api-rules §4.1): many decisions, all or none. */
 export function batchRoute(services: BatchServices, service: BatchService): PaidRoute {
   const { path, usd } = SERVICES[service];
   const maxItems = MAX_RECORDS[service];

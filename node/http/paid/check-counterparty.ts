@@ -24,7 +24,7 @@ export interface CounterpartyServices {
 
 const SOURCE = 'meridian/counterparty';
 
-/** `GET /v1/x402/check-counterparty/:address` (SPEC §4.1, DOMAIN §3.3): lists and chain about an address, attested. */
+/** `GET /v1/x402/check-counterparty/:address` (api-rules §4.1): lists and chain about an address, attested. */
 export function counterpartyRoute(services: CounterpartyServices): PaidRoute {
   return {
     method: 'GET',

@@ -62,7 +62,10 @@ const DESCRIPTION =
   'is the snapshot without `salt`: with it anyone can check that `payloadHash` commits to it. A mirror is believed: ' +
   'what it says is witnessed, not proved.';
 
-/** The facts about the ledger (SPEC §4.1): a free menu, all of them at once, and one by one, in an order for matching. */
+/**
+ * The facts about the ledger (api-rules §4.1): a free menu, all of them at once, and one by one, in an order for
+ * matching.
+ */
 export function factRoutes(services: FactServices): readonly Route[] {
   return [menuRoute(services), allFactsRoute(services), factRoute(services)];
 }

@@ -111,7 +111,9 @@ const PAGE_SOURCE = 'meridian/regwatch-feed';
 const EXAMPLE_CURSOR = 'WyIzZjg3OWM2YTRkZTExMGIyIl0';
 const { since, until, jurisdiction, framework, status, limit: LIMIT, cursor } = RegwatchQueryShape.properties;
 
-/** `GET /v1/x402/regwatch-feed` (DOMAIN §3.3): one page of the items that this node has ingested, the newest first. */
+/**
+ * `GET /v1/x402/regwatch-feed` (api-rules §4.1): one page of the items that this node has ingested, the newest first.
+ */
 export function regwatchFeedRoute(services: RegwatchFeedServices): PaidRoute {
   return {
     method: 'GET',

@@ -46,7 +46,7 @@ export interface AuditServices {
 
 const checkRequest = validator(VerifyAuditRequestShape);
 
-/** `POST /v1/x402/verify-audit` (SPEC §4.1): of any record, by anyone. */
+/** `POST /v1/x402/verify-audit` (api-rules §4.1): of any record, by anyone. */
 export function verifyAuditRoute({ auditor, verifyUrl }: AuditServices): PaidRoute {
   return {
     method: 'POST',

@@ -21,7 +21,7 @@ export interface WalletRecordServices {
 
 const SOURCE = 'meridian/wallet-record';
 
-/** `GET /v1/x402/wallet-record/:address` (SPEC §4.1): what a wallet has paid here, attested. */
+/** `GET /v1/x402/wallet-record/:address` (api-rules §4.1): what a wallet has paid here, attested. */
 export function walletRecordRoute({ settlements, now, verifyUrl }: WalletRecordServices): PaidRoute {
   return {
     method: 'GET',

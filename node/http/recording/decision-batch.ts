@@ -52,7 +52,9 @@ const validate = validator(TieredAttestRequestShape, TIERED_CODES);
 const remarks = Compile(BatchRemarksShape);
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(TieredAttestRequestShape.properties));
 
-/** The decisions of one batch, each with its draft or with why it is refused; a refused one keeps none of the others. */
+/**
+ * The decisions of one batch, each with its draft or with why it is refused; a refused one keeps none of the others.
+ */
 export class DecisionBatch {
   readonly #caller: Caller;
   readonly #decisions: BatchedDecision[] = [];

@@ -35,8 +35,8 @@ interface Waited {
 }
 
 /**
- * With `Prefer: wait=N` (RFC 7240 §4.3): waits up to N seconds for the ledger, or until the caller hangs up. The preference
- * is passed over where as many wait as may.
+ * With `Prefer: wait=N` (RFC 7240 §4.3): waits up to N seconds for the ledger, or until the caller hangs up. The
+ * preference is passed over where as many wait as may.
  */
 export async function waitAsPreferred(
   { waitFor }: Pick<Recorder, 'waitFor'>,
@@ -98,8 +98,8 @@ export interface RecordingRequest<Request> {
 }
 
 /**
- * Records a draft. `kept`: what the answer needs beside the record; an idempotent replay gets it again. The texts of its
- * member `warnings` are shown among the answer's.
+ * Records a draft. `kept`: what the answer needs beside the record; an idempotent replay gets it again. The texts of
+ * its member `warnings` are shown among the answer's.
  */
 export type Submit = (draft: Omit<Draft, 'idempotency'>, kept?: JsonObject) => Promise<AttestationRecord>;
 
@@ -112,7 +112,7 @@ export interface Recorded<Request = unknown> {
   readonly envelope: AcceptedAnswer;
 }
 
-/** What every accepted request is answered with (DOMAIN §3). */
+/** What every accepted request is answered with (api-rules §7). */
 export interface AcceptedAnswer extends JsonObject {
   success: true;
   attestationId: RecordId;

@@ -28,7 +28,7 @@ export class BatchWarnings {
   }
 }
 
-/** A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7). */
+/** A binding to a model that is not of the documented form is refused, never dropped (api-rules §4.2). */
 export const TIERED_CODES: FieldCodes = { model_ref: 'model-binding-invalid' };
 
 /** ISO 3166-1 or 3166-2 codes, and `EU`. Others are signed all the same. */

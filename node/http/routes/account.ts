@@ -25,7 +25,7 @@ const MAX_BYTES = 8 << 10;
 
 const validate = validator(ChangeAccountRequestShape);
 
-/** `/v1/account` (TRUST §5): where an account lives, and at which nodes its keys work. */
+/** `/v1/account` (protocol §5): where an account lives, and at which nodes its keys work. */
 export function accountRoutes(services: AccountRouteServices): readonly KeyRoute[] {
   return [readRoute(services), changeRoute(services)];
 }
@@ -79,7 +79,9 @@ function changeRoute({ store, accounts, addressOf }: AccountRouteServices): KeyR
   };
 }
 
-/** An account as its owner sees it here: at its home by its row, elsewhere by the newest statement that this node holds. */
+/**
+ * An account as its owner sees it here: at its home by its row, elsewhere by the newest statement that this node holds.
+ */
 async function accountAnswer(
   store: Reads,
   accountStore: Pick<AccountStore, 'account' | 'node'>,

@@ -53,7 +53,9 @@ interface RotationRequest {
   readonly previousKeySignature?: string;
 }
 
-/** `POST /v1/agents/:agentId/rotate`: puts another key into force. The DID stays, and the key before in its document. */
+/**
+ * `POST /v1/agents/:agentId/rotate`: puts another key into force. The DID stays, and the key before in its document.
+ */
 export function rotateAgentRoute({ recorder, agents, baseUrl }: AgentRouteServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/agents/:agentId/rotate',

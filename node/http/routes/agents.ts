@@ -116,7 +116,7 @@ function keyAnswer({ keyId, publicKey, validFrom, validUntil, record }: AgentKey
   return { keyId, publicKey, validFrom, validUntil, attestationId: record };
 }
 
-/** The registry of agents (SPEC §1.7, §2.6, DOMAIN §3.2). */
+/** The registry of agents (api-rules §2.6, §4.2). */
 export function agentRoutes(services: AgentRouteServices): readonly Route[] {
   return [
     registerAgentRoute(services),

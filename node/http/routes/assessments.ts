@@ -19,7 +19,7 @@ import type { KeyRoute } from '../route.ts';
 
 const RECOMMENDED_RATINGS = ['low-risk', 'medium-risk', 'high-risk', 'critical-risk'];
 
-/** `POST /v1/impact-assessment` (SPEC §4.2 rule 4, DOMAIN §3.2). */
+/** `POST /v1/impact-assessment` (api-rules §4.2, §4.2). */
 export function impactAssessmentRoute({ recorder }: { readonly recorder: Recorder }): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/impact-assessment',
@@ -51,7 +51,7 @@ export interface AssessmentServices {
   readonly now: () => number;
 }
 
-/** `POST /v1/risk-assessment` (SPEC §4.2 rule 4, DOMAIN §3.2). A new assessment is a new record. */
+/** `POST /v1/risk-assessment` (api-rules §4.2, §4.2). A new assessment is a new record. */
 export function riskAssessmentRoute({ recorder, now }: AssessmentServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/risk-assessment',

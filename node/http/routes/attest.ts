@@ -18,7 +18,7 @@ import { TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
 import { type DecisionServices, LINK_PROBLEMS, submitDecision } from './decisions.ts';
 
-/** `POST /v1/attest` (SPEC §2.1, DOMAIN §3.2): one decision, answered once it is signed and on the disk. */
+/** `POST /v1/attest` (api-rules §2.1, §4.2): one decision, answered once it is signed and on the disk. */
 export function attestRoute(services: DecisionServices): KeyRoute {
   return recordingRoute(services.recorder, {
     path: '/v1/attest',
@@ -70,7 +70,7 @@ function checkAnchorMode(mode: 'batch' | 'direct' | undefined, account: Account)
   });
 }
 
-/** `POST /v1/tiered-attest` (SPEC §2.2, DOMAIN §3.2): one decision as a leaf, answered once signed and on the disk. */
+/** `POST /v1/tiered-attest` (api-rules §2.2, §4.2): one decision as a leaf, answered once signed and on the disk. */
 export function tieredAttestRoute(services: DecisionServices): KeyRoute {
   return recordingRoute(services.recorder, {
     path: '/v1/tiered-attest',

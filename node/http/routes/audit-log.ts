@@ -35,7 +35,9 @@ const PERIOD_PARAMETERS = {
   to: parameter('Entries before this time or day.', AuditLogQueryShape.properties.to, '2026-11-21T00:00:00Z'),
 };
 
-/** `GET /v1/audit-log`: a page of the account's key-use log. What was noted in the last moments may not be in it yet. */
+/**
+ * `GET /v1/audit-log`: a page of the account's key-use log. What was noted in the last moments may not be in it yet.
+ */
 export function auditLogRoute(store: Store): KeyRoute {
   const readQuery = queryReader(AuditLogQueryShape);
   return {

@@ -20,9 +20,9 @@ type Hold<Result> = (named: Named, inside: () => Promise<Result>) => Promise<Res
 export const MAX_INCIDENTS = 32;
 
 /**
- * Runs the work with every decision of the batch linked to what it names, as `submitDecision` links one; a decision that
- * cannot be is refused by itself. Agents and sessions are held until the work is done: each once, all agents in order
- * before all sessions in order, so that calls that hold several never wait for each other in a circle.
+ * Runs the work with every decision of the batch linked to what it names, as `submitDecision` links one; a decision
+ * that cannot be is refused by itself. Agents and sessions are held until the work is done: each once, all agents in
+ * order before all sessions in order, so that calls that hold several never wait for each other in a circle.
  */
 export async function withLinks<Result>(
   services: LinkServices,
@@ -95,7 +95,10 @@ function namedBy(
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-/** Holds one after another, and runs the work inside all. Where one cannot be held, the decisions that name it are refused. */
+/**
+ * Holds one after another, and runs the work inside all. Where one cannot be held, the decisions that name it are
+ * refused.
+ */
 async function holdingEach<Result>(
   batch: DecisionBatch,
   all: readonly Named[],

@@ -35,7 +35,7 @@ import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 import { evidenceAnswer, payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
-/** Of a bundle, in bytes (TRUST §7). */
+/** Of a bundle, in bytes (protocol §7). */
 const MAX_BUNDLE_BYTES = 16 << 20;
 /** The values of the largest request that is recorded, and as many for proofs and rosters. */
 const MAX_BUNDLE_VALUES = 2 * MAX_BODY_VALUES;

@@ -17,7 +17,7 @@ import type { KeyRoute } from '../route.ts';
 /** Every source's counter begins with it. */
 const FIRST_SEQ = 1;
 
-/** `GET /v1/sources/:id/continuity`: whether anything of a source is missing (DOMAIN §6.11). */
+/** `GET /v1/sources/:id/continuity`: whether anything of a source is missing (api-rules §10 item 6). */
 export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
   const readQuery = queryReader(ContinuityQueryShape);
   const { from, to, cursor } = ContinuityQueryShape.properties;

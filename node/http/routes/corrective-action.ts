@@ -24,7 +24,7 @@ type Work = RecordingRequest<Static<typeof CorrectiveActionRequestShape>>;
 
 const FIRST_STATUS = 'planned';
 
-/** `POST /v1/corrective-action` (SPEC §4.2 rule 4, DOMAIN §3.2): a new action, or the next step of one. */
+/** `POST /v1/corrective-action` (api-rules §4.2, §4.2): a new action, or the next step of one. */
 export function correctiveActionRoute(services: CorrectiveActionServices): KeyRoute {
   return recordingRoute(services.recorder, {
     path: '/v1/corrective-action',

@@ -35,8 +35,8 @@ export interface ErasureServices {
 type Work = RecordingRequest<Static<typeof ErasureRequestShape>>;
 
 /**
- * `POST /v1/erasures` (DOMAIN §6 item 7): destroys the keys of payloads; proofs, verification and evidence flags stay.
- * Answered once no file of the store holds the keys.
+ * `POST /v1/erasures` (api-rules §10 item 4): destroys the keys of payloads; proofs, verification and evidence flags
+ * stay. Answered once no file of the store holds the keys.
  */
 export function erasureRoute(services: ErasureServices): KeyRoute {
   return recordingRoute(services.recorder, {
@@ -87,7 +87,10 @@ function requireSeen(caller: Caller, { sourceId, submittedAt }: AttestationRecor
   throw new Problem('scope-forbidden', 'A record is not of the period that this API key may see.');
 }
 
-/** One record of erasure for every hundred payloads; the last, which may be of none, is what the request is answered with. */
+/**
+ * One record of erasure for every hundred payloads; the last, which may be of none, is what the request is answered
+ * with.
+ */
 async function eraseAll(
   { recorder, erasures, pseudonyms }: ErasureServices,
   work: Work,

@@ -66,8 +66,8 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
 };
 
 /**
- * `GET /v1/reports/gap` (DOMAIN §6.4): what is on record for each clause, from counts that are kept with the records. An
- * account's reports are made one after the other.
+ * `GET /v1/reports/gap` (api-rules §10 item 2): what is on record for each clause, from counts that are kept with the
+ * records. An account's reports are made one after the other.
  */
 export function gapReportRoute({ store, counters, now }: GapReportServices): KeyRoute {
   const readQuery = queryReader(GapReportQueryShape);

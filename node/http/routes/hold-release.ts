@@ -22,7 +22,7 @@ const FORGOTTEN =
   'lockId: this node’s store was rebuilt and does not know any more who placed the hold; that two persons acted was ' +
   'not checked';
 
-/** `POST /v1/retention-lock/release` (DOMAIN §6 item 5): another person, by another API key, ends a legal hold. */
+/** `POST /v1/retention-lock/release` (api-rules §10 item 3): another person, by another API key, ends a legal hold. */
 export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/retention-lock/release',

@@ -23,7 +23,7 @@ export interface HumanOverrideServices {
   readonly now: () => number;
 }
 
-/** `POST /v1/human-override` (SPEC §4.2 rule 1, DOMAIN §3.2). The reviewer is in the record under a pseudonym alone. */
+/** `POST /v1/human-override` (api-rules §4.2, §4.2). The reviewer is in the record under a pseudonym alone. */
 export function humanOverrideRoute({ recorder, records, reviews, pseudonyms, now }: HumanOverrideServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/human-override',

@@ -40,7 +40,7 @@ const PLACE = new RegExp(INCIDENT_PLACE_PATTERN);
 const EXAMPLE_PLACE = '0001796484600000/0000000000000042';
 const { state: STATE, sourceId: SOURCE, cursor: CURSOR, limit: LIMIT } = IncidentsQueryShape.properties;
 
-/** `GET /v1/incidents` (DOMAIN §6 item 3): the account's incidents on this node, the soonest due first. */
+/** `GET /v1/incidents` (api-rules §10 item 1): the account's incidents on this node, the soonest due first. */
 export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute {
   const readQuery = queryReader(IncidentsQueryShape);
   return {
@@ -126,7 +126,7 @@ interface IncidentServices {
 
 type IncidentRequest = Static<typeof IncidentRequestShape>;
 
-/** `POST /v1/incident` (SPEC §4.2 rule 2, DOMAIN §3.2): the clocks of EU AI Act Art. 73, side by side. */
+/** `POST /v1/incident` (api-rules §4.2, §4.2): the clocks of EU AI Act Art. 73, side by side. */
 export function incidentRoute({ recorder, records, now }: IncidentServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/incident',

@@ -44,7 +44,7 @@ const ONCE = 'The text of the key is shown in this answer and never again: the n
 const validateCreate = validator(CreateKeyRequestShape);
 const validateRotate = validator(RotateKeyRequestShape);
 
-/** `/v1/keys` (SPEC §5.1, DOMAIN §6.8): an account makes, replaces and ends its own keys, by a key that may. */
+/** `/v1/keys` (api-rules §5, §10 item 5): an account makes, replaces and ends its own keys, by a key that may. */
 export function keyRoutes(services: KeyRouteServices): readonly KeyRoute[] {
   return [listRoute(services), createRoute(services), rotateRoute(services), revokeRoute(services)];
 }

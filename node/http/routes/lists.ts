@@ -10,7 +10,7 @@ export interface ListRouteServices extends BatchStatusSources {
   readonly now: () => number;
 }
 
-/** What an account has recorded on this node, and whether anything of it is missing (DOMAIN §6.11). */
+/** What an account has recorded on this node, and whether anything of it is missing (api-rules §10 item 6). */
 export function listRoutes(services: ListRouteServices): readonly KeyRoute[] {
   const lists = new RecordLists(services.store, services.node);
   return [attestationsRoute({ ...services, lists }), continuityRoute(lists, services.node)];

@@ -26,7 +26,7 @@ export interface RetentionLockServices {
 
 type LockRequest = Static<typeof RetentionLockRequestShape>;
 
-/** `POST /v1/retention-lock` (SPEC §4.2 rule 3, DOMAIN §3.2). Locks are only added: they extend, and never shorten. */
+/** `POST /v1/retention-lock` (api-rules §4.2, §4.2). Locks are only added: they extend, and never shorten. */
 export function retentionLockRoute({ recorder, locks, holds }: RetentionLockServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/retention-lock',

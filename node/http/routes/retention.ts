@@ -23,7 +23,7 @@ export interface RetentionServices {
 
 const { sourceId: SOURCE, cursor: CURSOR } = RetentionQueryShape.properties;
 
-/** `GET /v1/retention` (DOMAIN §6 item 5): the locks and legal holds of a source, and what they amount to. */
+/** `GET /v1/retention` (api-rules §10 item 3): the locks and legal holds of a source, and what they amount to. */
 export function retentionRoute({ locks }: RetentionServices): KeyRoute {
   const readQuery = queryReader(RetentionQueryShape);
   return {

@@ -20,7 +20,7 @@ export interface SessionEndServices {
   readonly sessions: Pick<Sessions, 'ending'>;
 }
 
-/** `POST /v1/session/end` (SPEC §2.4, DOMAIN §3.2). A count that differs from ours is recorded, not refused. */
+/** `POST /v1/session/end` (api-rules §2.4, §4.2). A count that differs from ours is recorded, not refused. */
 export function sessionEndRoute({ recorder, sessions }: SessionEndServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/session/end',
@@ -65,7 +65,7 @@ export function sessionEndRoute({ recorder, sessions }: SessionEndServices): Key
   });
 }
 
-/** `POST /v1/session/start` (SPEC §2.4, DOMAIN §3.2): a period of use begins, EU AI Act Art. 12(3)(a). */
+/** `POST /v1/session/start` (api-rules §2.4, §4.2): a period of use begins, EU AI Act Art. 12(3)(a). */
 export function sessionStartRoute({ recorder }: { readonly recorder: Recorder }): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/session/start',

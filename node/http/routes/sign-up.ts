@@ -22,7 +22,7 @@ const DEADLINE_MS = 5_000;
 
 const validate = validator(SignUpRequestShape);
 
-/** `POST /v1/sign-up` (SPEC §5.1): a key for whoever can read the mail of an address. */
+/** `POST /v1/sign-up` (api-rules §5): a key for whoever can read the mail of an address. */
 export function signUpRoute({ signUp, addressOf }: SignUpServices): FreeRoute {
   return {
     method: 'POST',

@@ -24,7 +24,7 @@ export interface StatusSources {
   readonly now: () => number;
 }
 
-/** `GET /v1/status/:id` (SPEC §3, DOMAIN §3.2): how far a record is on its way to the ledger. Any valid key may ask. */
+/** `GET /v1/status/:id` (api-rules §3, §4.2): how far a record is on its way to the ledger. Any valid key may ask. */
 export function statusRoute(sources: StatusSources): KeyRoute {
   return {
     method: 'GET',

@@ -33,8 +33,8 @@ const BODY: BodyLimits = { maxBytes: 32 * MEBIBYTE, deadlineMs: 60_000 };
 const ITEMS: ListLimits = { maxItems: MAX_BATCH, maxItemBytes: 64 << 10, maxValues: 1 << 20 };
 
 /**
- * `POST /v1/tiered-attest-batch`: many decisions as leaves, in one signed group and one write. A decision that is refused
- * keeps none of the others from being recorded.
+ * `POST /v1/tiered-attest-batch`: many decisions as leaves, in one signed group and one write. A decision that is
+ * refused keeps none of the others from being recorded.
  */
 export function tieredAttestBatchRoute(services: DecisionServices): KeyRoute {
   return {

@@ -19,7 +19,7 @@ export interface UsageServices {
 
 const MONTHLY_QUOTA = { value: DEVELOPER_MONTHLY_QUOTA.value, enforced: DEVELOPER_MONTHLY_QUOTA.enforce };
 
-/** `GET /v1/usage` (SPEC §8, DOMAIN §5): where the account stands with its limits. Any key may ask. */
+/** `GET /v1/usage` (api-rules §8): where the account stands with its limits. Any key may ask. */
 export function usageRoute({ node, rates, usage }: UsageServices): KeyRoute {
   return {
     method: 'GET',

@@ -12,7 +12,10 @@ type EvidenceVerdict = Pick<Verdict, 'accountStatements' | 'agent' | 'evidence' 
 /** Of a record that cannot be read. */
 export const NO_EVIDENCE: EvidenceVerdict = { evidence: null, agent: null, speaks: null, accountStatements: [] };
 
-/** The flags of the evidence rules, the agent and who speaks, as answers carry them. Without a record's body nothing is shown. */
+/**
+ * The flags of the evidence rules, the agent and who speaks, as answers carry them. Without a record's body nothing is
+ * shown.
+ */
 export function evidenceAnswer(
   { evidence, agent, speaks, accountStatements }: EvidenceVerdict,
   at: Timestamp,

@@ -24,7 +24,9 @@ export interface VerifySources {
   readonly log: Logger;
 }
 
-/** `GET /v1/verify/:id` (SPEC §2.3): free, for anyone. Carries the field sets of direct and tiered records alike. */
+/**
+ * `GET /v1/verify/:id` (api-rules §2.3): free, for anyone. Carries the field sets of direct and tiered records alike.
+ */
 export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeRoute {
   return {
     method: 'GET',

@@ -40,8 +40,9 @@ export class OpenBatch {
 }
 
 /**
- * Rebuilds the open batch from the stored bytes of the records from `first` on, or of `size` of them. Each group must have the root that was
- * signed when it was recorded: a record that changed on the disk is never sealed. Throws `RecordDamagedError`.
+ * Rebuilds the open batch from the stored bytes of the records from `first` on, or of `size` of them. Each group must
+ * have the root that was signed when it was recorded: a record that changed on the disk is never sealed. Throws
+ * `RecordDamagedError`.
  */
 export async function recoverOpenBatch(
   store: Store,
@@ -53,7 +54,9 @@ export async function recoverOpenBatch(
   return open;
 }
 
-/** The same, cut into batches of at most `limit` records that split no group: at least one, of which the last is open. */
+/**
+ * The same, cut into batches of at most `limit` records that split no group: at least one, of which the last is open.
+ */
 export function recoverOpenBatches(
   store: Store,
   node: NodeId,

@@ -25,8 +25,8 @@ const LOCK_KEY = 'chain';
 /** What signing anew needs beside the chain. */
 export interface Resigning extends Pick<SignAnewOptions, 'withdraw'> {
   /**
-   * What the log says at this moment. Both are of one state: a name by a key that was revoked decides nothing any more, so
-   * that what is undecided there stays undecided until it is signed anew.
+   * What the log says at this moment. Both are of one state: a name by a key that was revoked decides nothing any more,
+   * so that what is undecided there stays undecided until it is signed anew.
    */
   readonly standing: () => Pick<SignAnewOptions, 'decided' | 'isRevoked'>;
   /** Told of batches that were signed anew, at least one, once they are on the disk, in order. */
@@ -56,19 +56,19 @@ export interface SealerOptions extends SealedChainOptions {
 }
 
 /**
- * Cuts the node's records into batches. Each envelope names the one before, so the batches form one chain; each is walked
- * by the rules of derivation before it is signed, and every group of it bears the envelope's key: one that was signed by
- * another, before the key was replaced, is signed anew.
+ * Cuts the node's records into batches. Each envelope names the one before, so the batches form one chain; each is
+ * walked by the rules of derivation before it is signed, and every group of it bears the envelope's key: one that was
+ * signed by another, before the key was replaced, is signed anew.
  *
- * Crash order: the envelope is signed, then envelope, tiles, groups that were signed anew, chain state and outbox entry land
- * in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which nobody saw; the
- * open batch is rebuilt at start.
+ * Crash order: the envelope is signed, then envelope, tiles, groups that were signed anew, chain state and outbox entry
+ * land in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which nobody
+ * saw; the open batch is rebuilt at start.
  *
  * A new key seals nothing while an envelope by an older one is undecided and not signed anew, so that no number is ever
  * signed twice by one key.
  *
- * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved in the lane alone, by the sealing loop
- * and by `signAnew`.
+ * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved in the lane alone, by the sealing
+ * loop and by `signAnew`.
  */
 export class Sealer implements AsyncDisposable {
   readonly #options: SealerOptions;
@@ -171,9 +171,9 @@ export class Sealer implements AsyncDisposable {
   }
 
   /**
-   * A revocation of an own key is in force, or a key has taken the place of a revoked one: what is undecided by a revoked
-   * key is signed anew by the key that signs now. Resolves once that is on the disk; tries until the store and the key let it.
-   * Before `start` nothing is signed: who starts it calls this again.
+   * A revocation of an own key is in force, or a key has taken the place of a revoked one: what is undecided by a
+   * revoked key is signed anew by the key that signs now. Resolves once that is on the disk; tries until the store and
+   * the key let it. Before `start` nothing is signed: who starts it calls this again.
    */
   signAnew(): Promise<void> {
     if (!this.#started) return Promise.resolve();
@@ -246,7 +246,9 @@ export class Sealer implements AsyncDisposable {
     this.#sealing = this.#sealing.then(() => this.#persist(batch));
   }
 
-  /** Tries until the store takes it. A batch after one that was given up at shutdown would not chain, so it waits too. */
+  /**
+   * Tries until the store takes it. A batch after one that was given up at shutdown would not chain, so it waits too.
+   */
   async #persist(open: OpenBatch): Promise<void> {
     while (!this.#halted && open.first === this.unsealedFrom) {
       try {

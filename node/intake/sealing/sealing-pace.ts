@@ -3,7 +3,7 @@ const MAX_AHEAD = 4;
 /** In milliseconds: a ledger that was away for a day is caught up with in about an hour. */
 const SLOW_INTERVAL_MS = 60_000;
 
-/** How far a node seals ahead of what the ledger shows (TRUST §2). */
+/** How far a node seals ahead of what the ledger shows (protocol §2). */
 export class SealingPace {
   #named: number;
   /** Of the monotonic clock. */

@@ -30,13 +30,13 @@ export interface SignAnewOptions {
 }
 
 /**
- * Signs what a revoked key sealed and the log has not decided by the key that signs now (TRUST §2), envelopes with all their
- * groups, and groups that are not sealed yet by whichever other key. Only `keyId`, `prev` and signatures change. Returns the
- * batches that were signed anew, in order: none where no undecided envelope is by a revoked key.
+ * Signs what a revoked key sealed and the log has not decided by the key that signs now (protocol §2), envelopes with
+ * all their groups, and groups that are not sealed yet by whichever other key. Only `keyId`, `prev` and signatures
+ * change. Returns the batches that were signed anew, in order: none where no undecided envelope is by a revoked key.
  *
  * Crash order: the groups first, some in a write; each is whole by itself. Then all envelopes with what is derived from
- * them in one atomic write, so that the chain is the old one or the new one. A start goes on with what is left. Meanwhile a
- * batch that no log decides any more may hold groups by either key: it is shown to nobody.
+ * them in one atomic write, so that the chain is the old one or the new one. A start goes on with what is left.
+ * Meanwhile a batch that no log decides any more may hold groups by either key: it is shown to nobody.
  */
 export async function signAnew(options: SignAnewOptions): Promise<readonly StoredBatch[]> {
   const { store, node, decided, isRevoked, withdraw, besides } = options;

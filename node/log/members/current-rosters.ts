@@ -9,8 +9,8 @@ import { contradictionOf, newestRosters, type RosterContradiction } from './give
 export type RosterSource = Pick<FederationLog, 'keepRoster' | 'rosterText' | 'state'>;
 
 /**
- * The rosters that this node goes by: those that its log has put in force, and until the log has reached them those after
- * them that it was given at its start (TRUST §3). Where the log comes to another one, the log wins.
+ * The rosters that this node goes by: those that its log has put in force, and until the log has reached them those
+ * after them that it was given at its start (protocol §3). Where the log comes to another one, the log wins.
  *
  * Ownership: both chains are moved by `follow` alone, which the log's follower calls after each write of the log.
  */
@@ -28,7 +28,9 @@ export class CurrentRosters {
     this.#newest = given;
   }
 
-  /** Goes on from the log, and keeps the texts that were given: the log may come to need them. Throws `LogDamagedError`. */
+  /**
+   * Goes on from the log, and keeps the texts that were given: the log may come to need them. Throws `LogDamagedError`.
+   */
   static async open(log: RosterSource, given: RosterChain): Promise<CurrentRosters> {
     for (const text of given.texts) await log.keepRoster(text);
     const currentRosters = new CurrentRosters(log, given);
@@ -36,7 +38,10 @@ export class CurrentRosters {
     return currentRosters;
   }
 
-  /** The newest rosters that are known: who is a member, who is dialled and by whose identity keys statements are judged. */
+  /**
+   * The newest rosters that are known: who is a member, who is dialled and by whose identity keys statements are
+   * judged.
+   */
   get chain(): RosterChain {
     return this.#newest;
   }
@@ -57,7 +62,9 @@ export class CurrentRosters {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes over the rosters that the log has put in force since. Throws `LogDamagedError` where it lacks their texts. */
+  /**
+   * Takes over the rosters that the log has put in force since. Throws `LogDamagedError` where it lacks their texts.
+   */
   async follow(): Promise<void> {
     const decided = this.#log.state.rosters.slice(this.#inForce.rosters.length);
     if (decided.length === 0) return;

@@ -35,8 +35,8 @@ export function revocationParts({ revocation: { node, keyId }, hash }: KnownRevo
 }
 
 /**
- * The federation as this node knows it: who belongs to it and which keys speak for whom. Everything in it was checked. The
- * text of a revocation that the ledger names is kept for good.
+ * The federation as this node knows it: who belongs to it and which keys speak for whom. Everything in it was checked.
+ * The text of a revocation that the ledger names is kept for good.
  */
 export class FederationKeys {
   readonly #store: Store;
@@ -60,8 +60,8 @@ export class FederationKeys {
   }
 
   /**
-   * Opens with the rosters of the log and those that the node was given, and all certificates kept. Throws `KeyError` where
-   * a stored one does not read, `LogDamagedError` where the text of a roster is missing.
+   * Opens with the rosters of the log and those that the node was given, and all certificates kept. Throws `KeyError`
+   * where a stored one does not read, `LogDamagedError` where the text of a roster is missing.
    */
   static async open(store: Store, log: RosterSource, given: RosterChain): Promise<FederationKeys> {
     const keys = new FederationKeys(store, log, await CurrentRosters.open(log, given));
@@ -184,7 +184,8 @@ export class FederationKeys {
 
 /** Why a statement that was checked when it was kept may have no place now. */
 const PASSED_OVER: ReadonlySet<KeyFault> = new Set([
-  // By an identity key, or of a node, that only a roster named which the log did not come to, or which is given no more.
+  // By an identity key, or of a node, that only a roster named which the log did not come to, or which is given no
+  // more.
   'certificate-unsigned',
   'revocation-unsigned',
   'unknown-member',

@@ -37,8 +37,8 @@ export interface OwnKeysOptions {
   readonly nextKey: NextKey;
   readonly keys: Pick<FederationKeys, 'directory' | 'learnCertificate' | 'learnRevocation' | 'onRevocation'>;
   /**
-   * First record that is in no decided batch: a batch must begin where its key's certificate does, or later, and what is
-   * undecided may have to be signed anew.
+   * First record that is in no decided batch: a batch must begin where its key's certificate does, or later, and what
+   * is undecided may have to be signed anew.
    */
   readonly undecidedFrom: () => Promise<number>;
   /** The row that has a revocation named on the ledger. It lands in the write that keeps the statement. */
@@ -67,8 +67,8 @@ const LOCK_KEY = 'keys';
  * The signing keys of this node: certified by its identity key before they sign, replaced while it runs, revoked when
  * they leaked. A key that somebody revoked elsewhere, with this node's identity key, is replaced at once.
  *
- * Crash order of a rotation: key file, certificate, file in the place of the old one, use. Of a revocation: the rotation
- * first, so that at no moment the node is without a key that counts.
+ * Crash order of a rotation: key file, certificate, file in the place of the old one, use. Of a revocation: the
+ * rotation first, so that at no moment the node is without a key that counts.
  */
 export class OwnKeys implements AsyncDisposable {
   readonly #options: OwnKeysOptions;
@@ -182,7 +182,8 @@ export class OwnKeys implements AsyncDisposable {
   /** The certificate is in the store when this resolves, also where only memory had it after a write that failed. */
   async #certify(signer: Signer): Promise<void> {
     const { node, identity, keys, undecidedFrom, onStatement, now } = this.#options;
-    // Checkpoints are counted by the identity key of the roster that they are counted within: it has to have certified it.
+    // Checkpoints are counted by the identity key of the roster that they are counted within: it has to have certified
+    // it.
     const identityKey = encodeSignature(identity.publicKey);
     const certificates = keys.directory.certificates(node, signer.keyId);
     const standing = certificates.find((key) => key.identityKey === identityKey)?.signed;

@@ -13,8 +13,8 @@ interface Signatory {
 }
 
 /**
- * Reads a peer's statement and checks that a key certified for its signatory signed it, whatever was revoked since: what a
- * revocation fells is the verdict's to say (TRUST §5). No time is looked at. Throws `PeerStatementError`.
+ * Reads a peer's statement and checks that a key certified for its signatory signed it, whatever was revoked since:
+ * what a revocation fells is the verdict's to say (protocol §5). No time is looked at. Throws `PeerStatementError`.
  */
 export function openStatement<Value>(
   keys: Pick<FederationKeys, 'rosters' | 'directory'>,
@@ -42,8 +42,8 @@ export function openStatement<Value>(
 }
 
 /**
- * Checks the signature that `openStatement` is about to ask for in another thread, while the event loop goes on. Says nothing:
- * what does not hold is refused there. Never throws on what it is given.
+ * Checks the signature that `openStatement` is about to ask for in another thread, while the event loop goes on. Says
+ * nothing: what does not hold is refused there. Never throws on what it is given.
  */
 export async function checkStatementApart<Value>(
   { directory }: Pick<FederationKeys, 'directory'>,

@@ -17,8 +17,8 @@ const [USED] = encodeEventTopics({ abi: usdcAbi, eventName: 'AuthorizationUsed' 
 const [CANCELLED] = encodeEventTopics({ abi: usdcAbi, eventName: 'AuthorizationCanceled' });
 
 /**
- * The transaction that used an authorization up or cancelled it, newest blocks searched first. Null where it is not in the range. Throws what the client
- * throws, and where the range is too long to be searched.
+ * The transaction that used an authorization up or cancelled it, newest blocks searched first. Null where it is not in
+ * the range. Throws what the client throws, and where the range is too long to be searched.
  */
 export async function findEnd(
   client: EvmClient,
@@ -43,7 +43,8 @@ export async function findEnd(
 
 /**
  * Whether a transaction moved the value from payer to payee by this authorization: the token notes its use and, right
- * after, the transfer. A used authorization alone proves nothing: the payer may have signed another one under its nonce.
+ * after, the transfer. A used authorization alone proves nothing: the payer may have signed another one under its
+ * nonce.
  */
 export function carriesOut({ status, logs }: TransactionReceipt, sought: Sought): boolean {
   const own = logs.filter(({ address }) => isSameAddress(address, USDC.asset));

@@ -67,8 +67,8 @@ export interface ChainReader {
    */
   firstTransaction(address: WalletAddress, head: ChainBlock, signal: AbortSignal): Promise<ChainBlock>;
   /**
-   * What became of an authorization. A transaction that is said to have carried it out is looked at first. Never throws:
-   * what cannot be read is `unknown`.
+   * What became of an authorization. A transaction that is said to have carried it out is looked at first. Never
+   * throws: what cannot be read is `unknown`.
    */
   paymentOf(sought: SoughtPayment, hint?: Hash): Promise<PaymentOutcome>;
 }

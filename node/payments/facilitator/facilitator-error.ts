@@ -10,7 +10,8 @@ export type FacilitatorErrorCode = 'unreachable' | 'timeout' | 'refused' | 'unkn
 
 /**
  * Why a payment was not verified or settled. `reason` is a machine's word of the x402 protocol, such as
- * `invalid_exact_evm_insufficient_balance`. Holds no cause: errors of clients name URLs, and URLs of providers hold keys.
+ * `invalid_exact_evm_insufficient_balance`. Holds no cause: errors of clients name URLs, and URLs of providers hold
+ * keys.
  */
 export class FacilitatorError extends Error {
   override readonly name = 'FacilitatorError';

@@ -42,8 +42,8 @@ export function isPlainSignature({ signature }: SignedAuthorization): boolean {
 }
 
 /**
- * Whether the payer's own key has signed the authorization. Asks nothing of the chain; takes a third of a millisecond of the
- * processor, where the same in JavaScript takes three.
+ * Whether the payer's own key has signed the authorization. Asks nothing of the chain; takes a third of a millisecond
+ * of the processor, where the same in JavaScript takes three.
  */
 export function isSignedByPayer({ authorization, signature }: SignedAuthorization): boolean {
   const bytes = Buffer.from(signature.slice(2), 'hex');

@@ -20,7 +20,9 @@ export interface HttpFacilitatorOptions {
 
 const VERIFY_MS = 8_000;
 const SETTLE_MS = 40_000;
-/** What a service says of a payment that it refuses to send to the chain. Whatever else it says leaves the outcome open. */
+/**
+ * What a service says of a payment that it refuses to send to the chain. Whatever else it says leaves the outcome open.
+ */
 const NOTHING_SENT = new Set([
   'insufficient_funds',
   'invalid_network',
@@ -50,8 +52,8 @@ const STATUS_IN_MESSAGE = /failed \((\d{3})\)/;
 const UNTOLD = 'payment_refused';
 
 /**
- * Has payments verified and settled by a service (x402 facilitator API, version 2). Its word that a payment is settled is
- * passed on; so is its refusal, where it says that nothing was sent.
+ * Has payments verified and settled by a service (x402 facilitator API, version 2). Its word that a payment is settled
+ * is passed on; so is its refusal, where it says that nothing was sent.
  */
 export class HttpFacilitator implements Facilitator {
   /** The service sends from accounts of its own, of which it may have many. */

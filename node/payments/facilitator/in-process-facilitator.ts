@@ -38,8 +38,8 @@ const CHECKED_AT_ONCE = 16;
 const UNTOLD = 'payment_refused';
 
 /**
- * Settles by itself, from an account of the operator: the stock scheme on the node's own sender. The scheme takes a chain
- * that does not answer for a bad payment; what really happened is traced, and told apart here.
+ * Settles by itself, from an account of the operator: the stock scheme on the node's own sender. The scheme takes a
+ * chain that does not answer for a bad payment; what really happened is traced, and told apart here.
  */
 export class InProcessFacilitator implements Facilitator {
   readonly settlers: readonly WalletAddress[];

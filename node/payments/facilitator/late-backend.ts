@@ -6,8 +6,8 @@ import type { PaymentProcessor } from '../processor.ts';
 export type LateBackend = Pick<PaymentBackend, 'processor' | 'chain' | 'start'> & AsyncDisposable;
 
 /**
- * A payment backend that is opened when it is started, or first asked. What it stands on costs 200 ms and 50 MB to load,
- * and nothing needs it before a node listens.
+ * A payment backend that is opened when it is started, or first asked. What it stands on costs 200 ms and 50 MB to
+ * load, and nothing needs it before a node listens.
  */
 export function lateBackend(options: PaymentBackendOptions): LateBackend {
   let opening: Promise<PaymentBackend> | undefined;

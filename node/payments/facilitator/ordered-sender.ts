@@ -144,7 +144,10 @@ export class OrderedSender {
     return sent;
   }
 
-  /** Only a refusal of the node, or nobody there to answer, shows that it is nowhere: gateways tell of their own time-outs. */
+  /**
+   * Only a refusal of the node, or nobody there to answer, shows that it is nowhere: gateways tell of their own
+   * time-outs.
+   */
   #mayHaveGone(error: unknown): boolean {
     const answer = rpcAnswer(error);
     return answer === null ? !isUnsent(error) : /already known|already imported|time[d -]*out/.test(answer.text);

@@ -37,7 +37,9 @@ interface ReadinessPauses {
 const PAUSES: ReadinessPauses = { calmMs: 30_000, firstMs: 500, mostMs: 15_000 };
 const NOT_ASKED = 'not_asked_yet';
 
-/** Asks again and again whether payments can be taken: a node starts without chain and facilitator, and goes on without. */
+/**
+ * Asks again and again whether payments can be taken: a node starts without chain and facilitator, and goes on without.
+ */
 class ReadinessWatch implements AsyncDisposable {
   readonly #probe: () => Promise<void>;
   readonly #log: Logger;
@@ -157,8 +159,8 @@ export interface PaymentBackend extends AsyncDisposable {
 }
 
 /**
- * Opens it without asking anybody anything: neither chain nor facilitator need be there. To be imported by `lateBackend`
- * alone: what it stands on takes a moment, and memory, to load.
+ * Opens it without asking anybody anything: neither chain nor facilitator need be there. To be imported by
+ * `lateBackend` alone: what it stands on takes a moment, and memory, to load.
  */
 export function openPaymentBackend({ config, log, isProduction, pauses = {} }: PaymentBackendOptions): PaymentBackend {
   const client = openChainClient(config.rpcUrl);

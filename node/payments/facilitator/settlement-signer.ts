@@ -6,7 +6,9 @@ import { isRevert } from './chain-answers.ts';
 import { NotSentError, type OrderedSender } from './ordered-sender.ts';
 import type { Receipts } from './receipts.ts';
 
-/** What really happened while the stock scheme verified or settled: of failures to ask it says that the payment is bad. */
+/**
+ * What really happened while the stock scheme verified or settled: of failures to ask it says that the payment is bad.
+ */
 export interface Trace {
   /** The chain could not be read, so nothing that was found wrong was found. */
   chainFailed: boolean;

@@ -10,7 +10,9 @@ import { ALL_SOURCES, FIRST_IDS, type FacetCount, tallyTable } from './tally-tab
 export const MAX_FACETS_OF_SOURCE = 200;
 export const MAX_FACETS_OF_ACCOUNT = 1000;
 
-/** Counts of one UTC day of a source, or of all sources of an account: of records on the disk, and of a write under way. */
+/**
+ * Counts of one UTC day of a source, or of all sources of an account: of records on the disk, and of a write under way.
+ */
 export class DayTally {
   readonly #parts: readonly [account: string, source: string, day: string];
   readonly #maxFacets: number;

@@ -36,8 +36,9 @@ export interface EvidenceTallyOptions {
 }
 
 /**
- * Counts this node's records by source, day and facet, so that a report reads days and never records. Its rows are put off
- * as `RowPace` says: whoever reads them has them written first. Owned by whoever writes records, one write after the other.
+ * Counts this node's records by source, day and facet, so that a report reads days and never records. Its rows are put
+ * off as `RowPace` says: whoever reads them has them written first. Owned by whoever writes records, one write after
+ * the other.
  */
 export class EvidenceTally implements RecordCounter {
   readonly #store: Store;
@@ -62,7 +63,9 @@ export class EvidenceTally implements RecordCounter {
     this.#pace = pace;
   }
 
-  /** Counts what the store has uncounted: all of it, where it was written before there were counts, or by other rules. */
+  /**
+   * Counts what the store has uncounted: all of it, where it was written before there were counts, or by other rules.
+   */
   static async open(store: Store, node: NodeId, options: EvidenceTallyOptions = {}): Promise<EvidenceTally> {
     const tally = new EvidenceTally(store, node, options);
     await recount(store, node, TALLIED, tally);
@@ -154,7 +157,10 @@ export class EvidenceTally implements RecordCounter {
     this.#cached += day.size;
   }
 
-  /** Drops the days read longest ago, but none that is about to be used or put off. A day weighs one more than its facets. */
+  /**
+   * Drops the days read longest ago, but none that is about to be used or put off. A day weighs one more than its
+   * facets.
+   */
   #makeSpace(needed: ReadonlyMap<string, unknown>): void {
     if (this.#cached + this.#days.size <= this.#maxCached) return;
     for (const [name, day] of this.#days) {

@@ -20,8 +20,8 @@ const MIN_CHUNK_BYTES = 64;
 export const MAX_PADDED_TEXT_BYTES = 16 << 20;
 
 /**
- * A text of at most `MAX_PADDED_TEXT_BYTES`: its length, the text compressed (DEFLATE, RFC 1951), then zeros. The length
- * of it all is one of few (`paddedLength`).
+ * A text of at most `MAX_PADDED_TEXT_BYTES`: its length, the text compressed (DEFLATE, RFC 1951), then zeros. The
+ * length of it all is one of few (`paddedLength`).
  */
 export function packText(text: Uint8Array): Uint8Array {
   const windowBits = windowBitsOf(text.length);
@@ -54,8 +54,8 @@ export function unpackText(packed: Uint8Array): string {
 }
 
 /**
- * The next length that PADMÉ allows (Nikitin et al., PoPETs 2019, §4): 12 % more at most, 2 % of a usual payload. Of the
- * lengths between 512 and 1,024 bytes 16 are left, of those between a half and a whole mebibyte 32.
+ * The next length that PADMÉ allows (Nikitin et al., PoPETs 2019, §4): 12 % more at most, 2 % of a usual payload. Of
+ * the lengths between 512 and 1,024 bytes 16 are left, of those between a half and a whole mebibyte 32.
  */
 export function paddedLength(length: number): number {
   if (length < 2) return length;
@@ -72,7 +72,9 @@ const NONCE = Buffer.alloc(12);
 
 /** First byte of the seeds of payloads that are sealed with ChaCha20-Poly1305 (RFC 8439). */
 const CHACHA20 = 1;
-/** The same cipher over a text that is compressed and padded (`packText`). 2 is what rows of keys say of earlier seeds. */
+/**
+ * The same cipher over a text that is compressed and padded (`packText`). 2 is what rows of keys say of earlier seeds.
+ */
 const CHACHA20_PACKED = 3;
 export const SEED_BYTES = 1 + KEY_BYTES;
 const KEY_WORD = utf8('meridian/data-key/2\0');
@@ -120,7 +122,9 @@ export class PayloadCipher {
     this.#payloadKey = payloadKey;
   }
 
-  /** By libsodium, into one buffer: OpenSSL's ciphers leave a native object each to the collector, at twice the time. */
+  /**
+   * By libsodium, into one buffer: OpenSSL's ciphers leave a native object each to the collector, at twice the time.
+   */
   seal(id: RecordId, salt: Uint8Array, text: string): SealedPayload {
     const length = SALT_BYTES + Buffer.byteLength(text);
     const ciphertext = ciphertextRoom(length + TAG_BYTES);

@@ -11,12 +11,16 @@ export const KEY_ROW_RECORDS = 64;
 
 /** (node, first seq) → places of the keys of this node's records, in order of seq. */
 export const payloadKeyTable = new Table('payload-keys', bytesCodec);
-/** (record id) → seed of the key of a record that is prepared for a payment and not made yet. Up to format 3, of any record. */
+/**
+ * (record id) → seed of the key of a record that is prepared for a payment and not made yet. Up to format 3, of any
+ * record.
+ */
 export const preparedKeyTable = new Table('payload-key', bytesCodec);
 
 /**
  * A place holds the seed of a payload's key. Its first byte says by which cipher the payload is sealed; in a seed of
- * ChaCha20-Poly1305 that byte is part of the seed, one of AES-256-GCM stands behind it. A place of zeros: the payload is erased.
+ * ChaCha20-Poly1305 that byte is part of the seed, one of AES-256-GCM stands behind it. A place of zeros: the payload
+ * is erased.
  */
 const PLACE_BYTES = SEED_BYTES;
 const NONE = 0;
@@ -64,7 +68,9 @@ export function keyOperations(
   return operations;
 }
 
-/** The seeds of a row, null where the payload is erased. Throws `RangeError` where it is not as such rows are written. */
+/**
+ * The seeds of a row, null where the payload is erased. Throws `RangeError` where it is not as such rows are written.
+ */
 export function splitKeyRow(row: Uint8Array): (Uint8Array | null)[] {
   const places = row.length / PLACE_BYTES;
   if (!Number.isInteger(places) || places > KEY_ROW_RECORDS) throw new RangeError('a row of keys has another length');
@@ -126,9 +132,9 @@ export interface KeyErasure {
 }
 
 /**
- * Zeroes the places of records' keys, all of a row at once, on the row as it is when the write is applied: erasures that
- * meet in a row undo nothing of each other. The seed of a record that was prepared for a payment, or made in an earlier format,
- * stood under its id before, and may be left in a file: that row is deleted once more.
+ * Zeroes the places of records' keys, all of a row at once, on the row as it is when the write is applied: erasures
+ * that meet in a row undo nothing of each other. The seed of a record that was prepared for a payment, or made in an
+ * earlier format, stood under its id before, and may be left in a file: that row is deleted once more.
  */
 export async function eraseKeys(store: Reads, erased: readonly ErasedKey[]): Promise<KeyErasure> {
   const places = new Map<string, number[]>();

@@ -42,7 +42,9 @@ export interface Continuity {
   readonly next: number | null;
 }
 
-/** What is known of the place before: `unknown` where the record is not whole, so that the next proves nothing by it. */
+/**
+ * What is known of the place before: `unknown` where the record is not whole, so that the next proves nothing by it.
+ */
 type Before = Sha256Hash | null | 'unknown';
 
 /**

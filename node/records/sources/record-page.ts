@@ -18,8 +18,8 @@ interface SearchResult {
 
 /**
  * The first place from 1 to `last` whose record was made at this time or later; `last + 1` where there is none. A
- * source's records stand in order of time, so it takes a few looks, whatever the length. Where records cannot be read the
- * place may lie before the right one, and never after it.
+ * source's records stand in order of time, so it takes a few looks, whatever the length. Where records cannot be read
+ * the place may lie before the right one, and never after it.
  */
 async function firstAt(records: SourceRecords, last: number, epochMilliseconds: number): Promise<SearchResult> {
   let low = 1;

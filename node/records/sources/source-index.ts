@@ -7,14 +7,19 @@ export interface SeqRun {
   readonly count: number;
 }
 
-/** Consecutive records of a source, and the leaf hash of the last of them, which the next record names as `sourcePrev`. */
+/**
+ * Consecutive records of a source, and the leaf hash of the last of them, which the next record names as `sourcePrev`.
+ */
 export interface SourceRow {
   /** Seqs of the records, in order: neither empty nor adjacent. */
   readonly runs: readonly SeqRun[];
   readonly leaf: Uint8Array;
 }
 
-/** Runs of one row: what a source has in a group beyond them stands in further rows, so that a row stays below a kilobyte. */
+/**
+ * Runs of one row: what a source has in a group beyond them stands in further rows, so that a row stays below a
+ * kilobyte.
+ */
 export const MAX_ROW_RUNS = 64;
 const LEAF_BYTES = 32;
 /** A run as it is written: how far its first seq lies past the one before, and how many more records follow. */
@@ -38,8 +43,9 @@ const rowCodec: Codec<SourceRow> = {
 };
 
 /**
- * (account, source key, first sourceSeq) → seqs of this node's records of the source from there on, one row a group. Rows
- * follow one another without gap or overlap, and the first begins with 1; the last ends with the last record of the source.
+ * (account, source key, first sourceSeq) → seqs of this node's records of the source from there on, one row a group.
+ * Rows follow one another without gap or overlap, and the first begins with 1; the last ends with the last record of
+ * the source.
  */
 export const sourceIndex = new Table('source-index', rowCodec);
 

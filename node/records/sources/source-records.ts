@@ -12,7 +12,9 @@ import { countOf, seqAt, sourceIndex, type SourceRow } from './source-index.ts';
 /** Rows of the index that are read in one go. */
 const ROWS_AT_ONCE = 64;
 
-/** One place of a source as the store has it. `missing`: nothing leads to a record; `damaged`: what is there is not it. */
+/**
+ * One place of a source as the store has it. `missing`: nothing leads to a record; `damaged`: what is there is not it.
+ */
 export type FoundRecord = ({ readonly state: 'whole' } & WrittenRecord) | { readonly state: 'missing' | 'damaged' };
 
 export interface SourceEnd {
@@ -53,8 +55,8 @@ export class SourceRecords {
   }
 
   /**
-   * Where the source ends: by its index, or by the last record of it that was sealed, where that lies further on and so is
-   * missing in the index. `sourceId`: none where it is not known; then the last record of the index tells it.
+   * Where the source ends: by its index, or by the last record of it that was sealed, where that lies further on and so
+   * is missing in the index. `sourceId`: none where it is not known; then the last record of the index tells it.
    */
   async end(sourceId?: string): Promise<SourceEnd> {
     const end = await this.#indexed();

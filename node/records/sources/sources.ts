@@ -110,7 +110,10 @@ interface MovedSource {
   head: SourceHead;
 }
 
-/** Heads as they will be once a group is written, on top of the group before it and the durable ones, and the group's rows. */
+/**
+ * Heads as they will be once a group is written, on top of the group before it and the durable ones, and the group's
+ * rows.
+ */
 export class TentativeHeads {
   readonly moved = new Map<string, MovedSource>();
   #before: TentativeHeads | undefined;

@@ -30,7 +30,7 @@ export interface CounterpartyFacts {
 const NEW_SECONDS = 7 * 86_400;
 const LISTS = 'lists';
 
-/** Everything that speaks for or against an address, the gravest first (DOMAIN §3.3). */
+/** Everything that speaks for or against an address, the gravest first (api-rules §4.1). */
 export function reasonsOf(facts: CounterpartyFacts): readonly Reason[] {
   return [...listReasons(facts), ...chainReasons(facts.profile)];
 }

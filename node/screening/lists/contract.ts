@@ -18,8 +18,8 @@ export interface ListedName {
 /** One party of a list. It has at least one name; the first is its title. */
 export interface ListedEntry {
   /**
-   * The list's own id of the party. Entries of the BIS list, which has none, share one where source, name and notice are
-   * the same; everywhere else it is unique in the edition.
+   * The list's own id of the party. Entries of the BIS list, which has none, share one where source, name and notice
+   * are the same; everywhere else it is unique in the edition.
    */
   readonly entryId: string;
   readonly type: EntryType;

@@ -30,8 +30,8 @@ export function editionDirectory(root: string, listId: ListId, fileHash: Sha256H
 
 /**
  * Brings the files of a new edition under the folder of all lists, and reads them to their end, as they are kept. Crash
- * order: everything is written and synced in a staging folder, which is then renamed; a folder with the name of a hash is
- * whole. Throws `ListError`; then nothing is left of it.
+ * order: everything is written and synced in a staging folder, which is then renamed; a folder with the name of a hash
+ * is whole. Throws `ListError`; then nothing is left of it.
  */
 export async function stageEdition(
   root: string,

@@ -32,8 +32,8 @@ const SURVEYORS = new WorkerPool<SurveyOrder, unknown>({
 });
 
 /**
- * What the files in the folder of an edition hold, all of them read to their end, without keeping the event loop. Throws
- * `ListError`.
+ * What the files in the folder of an edition hold, all of them read to their end, without keeping the event loop.
+ * Throws `ListError`.
  */
 export function surveyed(directory: string, edition: EditionFiles): Promise<EditionContent> {
   const size = edition.files.reduce((sum, { bytes }) => sum + bytes, 0);

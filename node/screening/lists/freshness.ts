@@ -7,7 +7,7 @@ export const MISSING_AFTER_MS = 7 * 24 * 3_600_000;
 
 export type Freshness = 'fresh' | 'stale' | 'too-old';
 
-/** How far an edition can be relied on at a time in epoch milliseconds (DOMAIN §3.3). */
+/** How far an edition can be relied on at a time in epoch milliseconds (api-rules §4.1). */
 export function freshnessOf({ retrievedAt }: Pick<Edition, 'retrievedAt'>, now: number): Freshness {
   const age = now - Date.parse(retrievedAt);
   if (age > MISSING_AFTER_MS) return 'too-old';

@@ -24,7 +24,9 @@ export function isListErrorCode(value: unknown): value is ListErrorCode {
   return CODES.has(value);
 }
 
-/** An edition was not taken; the one in force stays. The message tells an operator why, and quotes little of the file. */
+/**
+ * An edition was not taken; the one in force stays. The message tells an operator why, and quotes little of the file.
+ */
 export class ListError extends Error {
   override readonly name = 'ListError';
   readonly code: ListErrorCode;

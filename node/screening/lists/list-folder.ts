@@ -14,8 +14,8 @@ export interface ListFolder {
 }
 
 /**
- * The files of a list in its sub-folder of a folder; undefined where there is no such sub-folder. Throws `ListError` where
- * one is missing, or there are two for one place.
+ * The files of a list in its sub-folder of a folder; undefined where there is no such sub-folder. Throws `ListError`
+ * where one is missing, or there are two for one place.
  */
 export async function readListFolder(directory: string, listId: ListId): Promise<ListFolder | undefined> {
   const folder = join(directory, listId);

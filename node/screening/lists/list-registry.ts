@@ -94,8 +94,8 @@ export interface Taken {
 const LEAST_SHARE = 0.9;
 
 /**
- * The lists of a node. An edition comes into force with the record that attests it: its files are on the disk before, and
- * what names it follows from that record alone. A crash in between leaves files that nothing names.
+ * The lists of a node. An edition comes into force with the record that attests it: its files are on the disk before,
+ * and what names it follows from that record alone. A crash in between leaves files that nothing names.
  *
  * Ownership: of one list, one edition is taken at a time; `#current` moves only once the record is on the disk.
  */

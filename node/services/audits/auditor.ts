@@ -52,8 +52,8 @@ const KEY_PROBLEMS: readonly ProblemCode[] = [
 ];
 
 /**
- * M4: the verdict finds nothing against the keys that signed the record's receipt and its batch: an identity key of their
- * node certified them, and they were not compromised before the ledger gave the batch its time.
+ * M4: the verdict finds nothing against the keys that signed the record's receipt and its batch: an identity key of
+ * their node certified them, and they were not compromised before the ledger gave the batch its time.
  */
 function checkSigningKeys(
   keys: KeyHistory,
@@ -122,7 +122,9 @@ const TOO_LATE = skipped('it could not be made in time');
 const UNREAD: LedgerReading = { outcome: TOO_LATE, consensusTimestamp: null };
 const NOTHING: Audit['subject'] = { recordKind: null, status: null, submittedAt: null, consensusTimestamp: null };
 
-/** Audits records: the verification that anyone can have, and cross-checks that do not rest on this node's own store. */
+/**
+ * Audits records: the verification that anyone can have, and cross-checks that do not rest on this node's own store.
+ */
 export class Auditor {
   readonly #options: AuditorOptions;
 
@@ -236,8 +238,8 @@ async function checkLock({ self, locks, now }: CircumstanceSources, { record }: 
 }
 
 /**
- * O3: whether the request was recorded twice. Payload hashes are salted, so equal payloads do not show; the guard against
- * identical requests to `/v1/attest` does, where the payload is at hand.
+ * O3: whether the request was recorded twice. Payload hashes are salted, so equal payloads do not show; the guard
+ * against identical requests to `/v1/attest` does, where the payload is at hand.
  */
 async function checkDuplicate({ self, store, payload }: CircumstanceSources, evidence: Evidence): Promise<Outcome> {
   const { record } = evidence;
@@ -254,7 +256,10 @@ async function checkDuplicate({ self, store, payload }: CircumstanceSources, evi
     : failed('the same request was recorded before');
 }
 
-/** O4: whether its root was on the ledger when it was promised to be. The tier is its owner's matter: the longest promise. */
+/**
+ * O4: whether its root was on the ledger when it was promised to be. The tier is its owner's matter: the longest
+ * promise.
+ */
 function checkDelay({ record }: Evidence, consensus: ConsensusTimestamp | null): Outcome {
   if (consensus === null) return skipped('it is not settled when the ledger gave the batch its time');
   const late = Date.parse(timestampOfConsensus(consensus)) - anchorExpectedBy(record);

@@ -28,9 +28,9 @@ type Sight =
 const LONG_DELAY_MS = 24 * 3_600_000;
 
 /**
- * M2: the deciding message is read again from every mirror, not from what this node has stored, and must be, byte for byte,
- * that of the decision, with a running hash that follows from the message before and comes to the decision's. Mirrors that
- * contradict each other leave it open: it is not known which of them lies.
+ * M2: the deciding message is read again from every mirror, not from what this node has stored, and must be, byte for
+ * byte, that of the decision, with a running hash that follows from the message before and comes to the decision's.
+ * Mirrors that contradict each other leave it open: it is not known which of them lies.
  */
 export async function readLedgerMessage(
   { mirror }: LedgerMessageSources,

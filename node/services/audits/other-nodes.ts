@@ -67,8 +67,8 @@ export async function askOtherNodes(
 
 /**
  * M6: the majority of those who answered verifies the record as this node does. What one lying member can do is little:
- * beside two who tell the truth it is outvoted and named, and as the only one that answers it can bring an audit to fail,
- * never to pass, for the other checks are this node's own. A draw leaves it open.
+ * beside two who tell the truth it is outvoted and named, and as the only one that answers it can bring an audit to
+ * fail, never to pass, for the other checks are this node's own. A draw leaves it open.
  */
 export function judgeOtherNodes(own: Result, answers: readonly OtherAnswer[]): Outcome {
   if (own.status !== 'confirmed') return skipped('this node does not know it confirmed yet');
@@ -109,7 +109,9 @@ function chooseMembers({ self, members, random }: OtherNodesOptions, origin: Nod
   return [...rotated, ...made].slice(0, MAX_ASKED);
 }
 
-/** Null where the member does not know the record, or does not know it confirmed yet. Throws where it cannot be asked. */
+/**
+ * Null where the member does not know the record, or does not know it confirmed yet. Throws where it cannot be asked.
+ */
 async function askNode(baseUrl: string, id: RecordId, signal: AbortSignal): Promise<Result | null> {
   const response = await fetch(`${baseUrl}/v1/verify/${id}`, {
     headers: { accept: 'application/json' },

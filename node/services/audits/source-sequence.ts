@@ -17,7 +17,9 @@ export interface SequenceSources {
   readonly self: NodeId;
 }
 
-/** Records of another node that are looked through on either side: nodes index the sources of their own records alone. */
+/**
+ * Records of another node that are looked through on either side: nodes index the sources of their own records alone.
+ */
 const MAX_LOOKS = 4_096;
 
 /**

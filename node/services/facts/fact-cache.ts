@@ -44,8 +44,8 @@ export interface FactCacheOptions {
 const MIRROR_MS = 6_000;
 
 /**
- * Facts about the ledger, read from its mirrors when they are asked for: one reading at a time of each fact, which serves
- * all who ask for it meanwhile and for its maximal age after. A mirror that cannot be read is passed over.
+ * Facts about the ledger, read from its mirrors when they are asked for: one reading at a time of each fact, which
+ * serves all who ask for it meanwhile and for its maximal age after. A mirror that cannot be read is passed over.
  */
 export class FactCache implements AsyncDisposable {
   readonly #options: FactCacheOptions;

@@ -64,8 +64,8 @@ export interface Engine extends AsyncDisposable {
   /** Why it cannot be asked at present; null where nothing is known against it. */
   readonly trouble: string | null;
   /**
-   * Resolves with a completion, or rejects once nothing is done for it any more: with the signal's reason where that was
-   * aborted, else with `InferenceError` `unavailable`, `prompt-too-long` or `failed`.
+   * Resolves with a completion, or rejects once nothing is done for it any more: with the signal's reason where that
+   * was aborted, else with `InferenceError` `unavailable`, `prompt-too-long` or `failed`.
    */
   complete(prompt: Prompt, signal: AbortSignal): Promise<Completion>;
 }

@@ -7,7 +7,9 @@ import type { InferenceConfig } from './config.ts';
 
 const DEFAULT_TIME_LIMIT_MS = 60_000;
 
-/** The model that a configuration tells of. Asks nobody anything, and loads nothing: that comes with the first prompt. */
+/**
+ * The model that a configuration tells of. Asks nobody anything, and loads nothing: that comes with the first prompt.
+ */
 export function openInference(config: InferenceConfig | null, log: Logger): Inference {
   const engineLog = log.child({ component: 'inference' });
   return new Inference({

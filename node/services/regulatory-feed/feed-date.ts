@@ -97,7 +97,9 @@ function inOffset(local: number, zone: string): number | null {
   return Math.abs(offset) > DAY_MS ? null : local - (sign === '-' ? -offset : offset);
 }
 
-/** The instant at which clocks in the zone show `local`; of two, the later; of none, as if the clocks had not changed. */
+/**
+ * The instant at which clocks in the zone show `local`; of two, the later; of none, as if the clocks had not changed.
+ */
 function inZone(local: number, timeZone: string | undefined): number | null {
   if (timeZone === undefined) return null;
   const guess = local - offsetAt(local, timeZone);

@@ -75,8 +75,9 @@ const LOCK_KEY = 'items';
 
 /**
  * Makes records of items: one for each that is new, and one for each that says something else than before, which
- * supersedes the record before. The same document twice makes no record twice: all work on items goes one after another,
- * and what is compared is what stands in the store. A document that was ingested in part is gone on with the next time.
+ * supersedes the record before. The same document twice makes no record twice: all work on items goes one after
+ * another, and what is compared is what stands in the store. A document that was ingested in part is gone on with the
+ * next time.
  */
 export class ItemIntake {
   readonly #options: ItemIntakeOptions;

@@ -1,6 +1,6 @@
 /**
- * `document-refused`: it cannot be read as what it says it is, or could do harm. `source-unknown`: no source of that id.
- * `item-unknown`: no item of that id is held.
+ * `document-refused`: it cannot be read as what it says it is, or could do harm. `source-unknown`: no source of that
+ * id. `item-unknown`: no item of that id is held.
  */
 export type RegwatchErrorCode = 'document-refused' | 'source-unknown' | 'item-unknown';
 

@@ -31,7 +31,9 @@ export class FormatReader {
     return taken;
   }
 
-  /** A base-128 number, least significant group first. One beyond 2^53 - 1 is refused: no size or counter gets there. */
+  /**
+   * A base-128 number, least significant group first. One beyond 2^53 - 1 is refused: no size or counter gets there.
+   */
   varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {

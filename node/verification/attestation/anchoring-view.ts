@@ -13,7 +13,7 @@ export interface AnchoringViewOptions {
   readonly records: Pick<RecordJudge, 'judge'>;
 }
 
-/** How far a record is on its way to the ledger (DOMAIN §4), as this node knows it. */
+/** How far a record is on its way to the ledger (api-rules §3), as this node knows it. */
 export interface AnchoringFacts {
   readonly status: Status;
   /** When a ledger node took the root; null before, and for another node's record, which only its consensus shows. */
@@ -36,7 +36,7 @@ export function waitingStatus({ claims }: Pick<AttestationRecord, 'claims'>): 'p
   return claims.channel === 'tiered' ? 'buffered' : 'pending';
 }
 
-/** Reads the anchoring status of records. Only checkpoints of enough members make one `confirmed` (TRUST §8). */
+/** Reads the anchoring status of records. Only checkpoints of enough members make one `confirmed` (protocol §8). */
 export class AnchoringView {
   readonly #options: AnchoringViewOptions;
 
@@ -94,8 +94,8 @@ function transactionOf(events: readonly OutboxEvent[]): string | null {
 }
 
 /**
- * The steps of the outbox in the words that callers see. Preparing a transaction is no step of theirs, and that this node
- * read its message back shows no more than that the ledger took it.
+ * The steps of the outbox in the words that callers see. Preparing a transaction is no step of theirs, and that this
+ * node read its message back shows no more than that the ledger took it.
  */
 function stepsOf(events: readonly OutboxEvent[], waiting: Status): readonly Step[] {
   const steps: Step[] = [];

@@ -6,10 +6,12 @@ import { nativeSuite } from '../../keys/native-suite.ts';
 import type { StoredBatch } from '../../records/batch-tables.ts';
 import { ulid, ULID_RANDOM_BYTES } from '../../records/record-id.ts';
 
-/** How long the Developer tier is served lists, proofs and exports of a record (SPEC §8, DOMAIN §5.6). In milliseconds. */
+/** How long the Developer tier is served lists, proofs and exports of a record (api-rules §8). In milliseconds. */
 export const PROOF_WINDOW_MS = 7 * 24 * 3_600_000;
 
-/** When the account's hosted proofs of a record end, in epoch milliseconds; null: never. Public verification never does. */
+/**
+ * When the account's hosted proofs of a record end, in epoch milliseconds; null: never. Public verification never does.
+ */
 export function proofWindowEndsAt({ submittedAt }: Pick<AttestationRecord, 'submittedAt'>, tier: Tier): number | null {
   return tier === 'developer' ? Date.parse(submittedAt) + PROOF_WINDOW_MS : null;
 }
@@ -22,7 +24,7 @@ export function proofWindowOpensAt(tier: Tier, now: number): number | null {
 /** Tier of a record that is a leaf in the Merkle forest; a message of its own on the ledger would be tier 0. */
 export const LEAF_TIER = 1;
 
-/** Time within which a record's root is promised to be on the ledger (SPEC §8). In milliseconds. */
+/** Time within which a record's root is promised to be on the ledger (api-rules §8). In milliseconds. */
 const DEVELOPER_PROMISE_MS = 90_000;
 export const PROMISE_MS = 60_000;
 
@@ -32,7 +34,9 @@ export function anchorExpectedBy({ submittedAt }: Pick<AttestationRecord, 'submi
   return Date.parse(submittedAt) + promise;
 }
 
-/** The caller's handle of a record's encrypted payload, e.g. `pk_eu_01J…`. Destroying its data key erases the payload. */
+/**
+ * The caller's handle of a record's encrypted payload, e.g. `pk_eu_01J…`. Destroying its data key erases the payload.
+ */
 export function payloadHandle(id: RecordId): string {
   return `pk${id.slice(id.indexOf('_'))}`;
 }

@@ -62,8 +62,8 @@ export interface ConfirmationWait {
 }
 
 /**
- * Resolves to the status of an own record once it is confirmed, the time (in milliseconds) is up, or the signal ends the
- * wait. Throws `RangeError` where the store has no such record.
+ * Resolves to the status of an own record once it is confirmed, the time (in milliseconds) is up, or the signal ends
+ * the wait. Throws `RangeError` where the store has no such record.
  */
 export async function waitForConfirmation(
   services: ConfirmationWait,
@@ -94,8 +94,8 @@ export interface ConfirmationWatchOptions {
 }
 
 /**
- * Looks whether a record that somebody waits for is confirmed, whenever another checkpoint counts: before that it is not,
- * however much this node has read of the ledger itself.
+ * Looks whether a record that somebody waits for is confirmed, whenever another checkpoint counts: before that it is
+ * not, however much this node has read of the ledger itself.
  *
  * Ownership: `#looking` and `#again` belong to the one loop that `noteCounted` starts.
  */

@@ -153,8 +153,8 @@ interface AssertedClause {
 }
 
 /**
- * The clause that `data` of a record of the event `NOT_APPLICABLE` names. It becomes claims only where the catalogue has
- * it: any other text is the caller's own and stays in the payload.
+ * The clause that `data` of a record of the event `NOT_APPLICABLE` names. It becomes claims only where the catalogue
+ * has it: any other text is the caller's own and stays in the payload.
  */
 export function assertedClause(event: string | undefined, data: JsonObject): AssertedClause | undefined {
   const { framework, clause } = data;

@@ -7,7 +7,9 @@ export interface RequestBody {
   readonly additional: ReadonlyMap<string, JsonValue>;
 }
 
-/** RFC 8785 text of all of a request: the payload of its record. Members that no schema names stand under `additional`. */
+/**
+ * RFC 8785 text of all of a request: the payload of its record. Members that no schema names stand under `additional`.
+ */
 export function payloadText({ body, additional }: RequestBody): string {
   if (additional.size === 0) return canonicalize(body);
   const documented = Object.entries(body).filter(([name]) => !additional.has(name));

@@ -22,7 +22,9 @@ import { Watch } from './watch.ts';
 const FULL = { records: 100, seconds: 20, restSeconds: 3 };
 const QUICK = { records: 20, seconds: 4, restSeconds: 1 };
 const HONEST_CALLERS = 100;
-/** So the hundred ask 100 times a second together: what is measured is how long they wait, not how much a node can do. */
+/**
+ * So the hundred ask 100 times a second together: what is measured is how long they wait, not how much a node can do.
+ */
 const HONEST_PAUSE_MS = 1_000;
 const LOOK_MS = 50;
 const BATCH_RECORDS = 5_000;

@@ -37,7 +37,10 @@ const CALLERS = 100;
 const PATIENCE_MS = 60_000;
 const SECOND_MS = 1_000;
 
-/** Callers who do what callers do, each over a connection of its own: record, verify, look, take a bundle, ask for health. */
+/**
+ * Callers who do what callers do, each over a connection of its own: record, verify, look, take a bundle, ask for
+ * health.
+ */
 export class HonestCallers {
   /** Ids of the records that they made. */
   readonly recorded: string[] = [];

@@ -8,7 +8,9 @@ const LOOK_MS = 100;
 export interface ResidentBytes {
   /** Its own: heaps, buffers, stacks. */
   readonly own: number;
-  /** Pages of files that it has mapped, programs and tables of the store: the system takes them back when it is short. */
+  /**
+   * Pages of files that it has mapped, programs and tables of the store: the system takes them back when it is short.
+   */
   readonly files: number;
 }
 

@@ -1,4 +1,5 @@
-// A member's node, as `node/main.ts` starts it, that makes records when it is told, or says how long it took to catch up.
+// A member's node, as `node/main.ts` starts it, that makes records when it is told, or says how long it took to catch
+// up.
 import pino from 'pino';
 import { startApp } from '../../../node/app.ts';
 import { configOf } from '../../../node/config/config.ts';

@@ -37,7 +37,10 @@ interface Start {
   readonly said: number;
 }
 
-/** How long the local cluster takes from the command until every node accepts records: empty, stopped in order, and killed. */
+/**
+ * How long the local cluster takes from the command until every node accepts records: empty, stopped in order, and
+ * killed.
+ */
 export const start: Part = {
   name: 'start',
   title: 'Five node processes: from the command to records, at a first start and when all are started again at once',

@@ -7,8 +7,8 @@ import Koa from 'koa';
 export type Answering = (text: string) => object | Promise<object>;
 
 /**
- * The least that a JSON API on Koa does: route, parse the body, answer an object. Listens on a free port of loopback, tells
- * the parent which, and ends with it.
+ * The least that a JSON API on Koa does: route, parse the body, answer an object. Listens on a free port of loopback,
+ * tells the parent which, and ends with it.
  */
 export function serveRecords(answer: Answering): void {
   const app = new Koa();

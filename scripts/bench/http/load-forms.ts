@@ -13,7 +13,10 @@ export interface LoadQuestion {
   readonly seconds: number;
 }
 
-/** What a round of load saw: requests that were answered with status 200, and all else. Times of a request in milliseconds. */
+/**
+ * What a round of load saw: requests that were answered with status 200, and all else. Times of a request in
+ * milliseconds.
+ */
 export interface LoadAnswer {
   /** Sent in the requests that were answered. */
   readonly records: number;

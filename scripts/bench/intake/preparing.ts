@@ -32,7 +32,9 @@ interface Way {
   readonly turn: (group: number, milliseconds: number) => Promise<ProcessorTime>;
 }
 
-/** Processor time a record with groups prepared in place and in threads, and what follows for a machine of many cores. */
+/**
+ * Processor time a record with groups prepared in place and in threads, and what follows for a machine of many cores.
+ */
 export async function measurePreparing(options: BenchOptions): Promise<readonly string[]> {
   await using resources = new AsyncDisposableStack();
   const ways: Way[] = [];

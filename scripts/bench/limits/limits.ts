@@ -16,7 +16,9 @@ import { count } from '../table.ts';
 const PROXIES = new AddressList(['10.0.0.0/8']);
 const AIM_NS = 20_000;
 const MANY = 10_000;
-/** Between two requests of one account, in milliseconds: a window of 1,200 a minute is nearly full, and lets each in. */
+/**
+ * Between two requests of one account, in milliseconds: a window of 1,200 a minute is nearly full, and lets each in.
+ */
 const STEP_MS = 51;
 /** One in so many is to the endpoint with a limit of its own, which lets 60 a minute in. */
 const ATTEST_EVERY = 20;

@@ -8,7 +8,10 @@ const LOOK_MS = 20;
 const NANOSECONDS_PER_MS = 1e6;
 const MICROSECONDS_PER_MS = 1e3;
 
-/** Serves a seller's process: opened by the first message, which it answers with its port; every other is how it is doing. */
+/**
+ * Serves a seller's process: opened by the first message, which it answers with its port; every other is how it is
+ * doing.
+ */
 export function serveSeller(open: (setup: SellerSetup) => Promise<number>): void {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -12,8 +12,8 @@ import { serveSeller } from './seller-process.ts';
 serveSeller(openShop);
 
 /**
- * What the stock middlewares do, with the stock library alone: match the route, verify, work, settle, answer. There is none
- * for Koa; this is what the one for Express does. The facilitator is the stock one, in the same process.
+ * What the stock middlewares do, with the stock library alone: match the route, verify, work, settle, answer. There is
+ * none for Koa; this is what the one for Express does. The facilitator is the stock one, in the same process.
  */
 async function openShop({ rpcUrl, payTo, key }: SellerSetup): Promise<number> {
   const facilitator = stockFacilitator(rpcUrl, `0x${key.slice(2)}`);

@@ -7,7 +7,8 @@ import type { AppendQuestion } from './append-forms.ts';
 
 const BODIES = 200;
 
-// The first argument is the folder of the log. What is asked over the IPC channel is appended in this process, without HTTP.
+// The first argument is the folder of the log. What is asked over the IPC channel is appended in this process, without
+// HTTP.
 const core = new Hypercore(process.argv[2] ?? '');
 const blocks = decisionBodies(BODIES).map((body) => Buffer.from(JSON.stringify(body)));
 

@@ -4,7 +4,10 @@ import { Closed, CountShape } from '../../../protocol/shapes.ts';
 
 /** What the bench asks of the process that fills a node's store. */
 const FillQuestionShape = Type.Union([
-  /** Opens and starts the node, from the variables that a node process reads; the key is of the account that the records are of. */
+  /**
+   * Opens and starts the node, from the variables that a node process reads; the key is of the account that the records
+   * are of.
+   */
   Closed({ ask: Type.Literal('start'), variables: Type.Record(Type.String(), Type.String()), apiKey: Type.String() }),
   /** Makes so many more records, and gives back some of them. */
   Closed({ ask: Type.Literal('fill'), records: CountShape, samples: CountShape }),

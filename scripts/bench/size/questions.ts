@@ -62,7 +62,10 @@ export const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** Asks the process `pid` so often, each time about a record that `pick` gives, after `warmUp` requests that are not counted. */
+/**
+ * Asks the process `pid` so often, each time about a record that `pick` gives, after `warmUp` requests that are not
+ * counted.
+ */
 export async function timesOf(
   pid: number,
   ask: (about: Sample) => Promise<void>,

@@ -6,7 +6,10 @@ import type { StoreCheck } from './store-check.ts';
 /** What was found of a node with so many records. */
 export interface SizeFigures {
   readonly records: number;
-  /** Records a second while the store was filled up to this size, and processor time of each, all threads, in microseconds. */
+  /**
+   * Records a second while the store was filled up to this size, and processor time of each, all threads, in
+   * microseconds.
+   */
   readonly filledPerSecond: number;
   readonly filledAll: number;
   readonly startMs: number;

@@ -58,7 +58,9 @@ export const size: Part = {
   },
 };
 
-/** Adds what was found at each size to `found`. Null, or why the larger ones are missing. Throws where all of them are. */
+/**
+ * Adds what was found at each size to `found`. Null, or why the larger ones are missing. Throws where all of them are.
+ */
 async function measureAll(
   founded: FoundedNode,
   sizes: readonly number[],

@@ -22,7 +22,10 @@ export interface StoreCheck {
 /** Between two looks at the processor time of the check, in milliseconds. */
 const LOOK_MS = 100;
 
-/** `npm run fsck` on the home of a stopped node. Throws where the store is not whole. `threads`: as many as it takes by itself. */
+/**
+ * `npm run fsck` on the home of a stopped node. Throws where the store is not whole. `threads`: as many as it takes by
+ * itself.
+ */
 export async function checkStore(home: string, signal: AbortSignal, threads?: number): Promise<StoreCheck> {
   const args = [FSCK, home, '--json', '--quiet', ...(threads === undefined ? [] : [`--threads=${threads}`])];
   const env = { ...process.env, ...ALLOCATOR_VARIABLES };

@@ -97,7 +97,10 @@ function claimNext(): Promise<number> {
   return liar.ring();
 }
 
-/** The chain of `sg` did not move, nobody vouches for anything more of it, nobody else is blamed, and the others are meshed. */
+/**
+ * The chain of `sg` did not move, nobody vouches for anything more of it, nobody else is blamed, and the others are
+ * meshed.
+ */
 async function assertContained(): Promise<void> {
   for (const node of honest) {
     const { members, vouched, faults } = await federation.view(node);
@@ -212,7 +215,9 @@ test('two envelopes for one batch number, which the ledger does not name: shown 
   await federation.serve(0, SERVICE_MS);
 });
 
-/** The others' service before, while the member floods until it is noted and cut off, and while it knocks after that. */
+/**
+ * The others' service before, while the member floods until it is noted and cut off, and while it knocks after that.
+ */
 async function flooded(member: NodeId, kind: FloodKind): Promise<void> {
   const others = honest.filter((node) => node !== member);
   const calm = await federation.serve(MEASURED_MS, SERVICE_MS);

@@ -187,8 +187,8 @@ function parsed(message: Uint8Array) {
 }
 
 /**
- * The mirrors of one node tell it a false tail, and so do two members, until it believes that; meanwhile it records. Then
- * these members run again, as honest as before.
+ * The mirrors of one node tell it a false tail, and so do two members, until it believes that; meanwhile it records.
+ * Then these members run again, as honest as before.
  */
 async function fool(lie: Story): Promise<void> {
   const before = (await healthOf(FOOLED)).size;

@@ -81,7 +81,9 @@ function listen(outgoing: ClientRequest, over: (outcome: string) => void): void 
   });
 }
 
-/** The header by which one of very many strangers comes through a proxy of the node: 198.18.0.0/15, which is nobody's. */
+/**
+ * The header by which one of very many strangers comes through a proxy of the node: 198.18.0.0/15, which is nobody's.
+ */
 export function strangersHeader(n: number): Readonly<Record<string, string>> {
   const host = n % (1 << 17);
   return { 'x-forwarded-for': `198.${18 + (host >> 16)}.${(host >> 8) & 255}.${host & 255}` };

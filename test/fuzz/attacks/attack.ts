@@ -8,7 +8,9 @@ export interface RunningAttack {
   end(): Promise<Tally>;
 }
 
-/** Makes ready what an attack needs; what it gives back begins it, with so many requests (Infinity: until it is ended). */
+/**
+ * Makes ready what an attack needs; what it gives back begins it, with so many requests (Infinity: until it is ended).
+ */
 export type Attack = (target: AttackTarget) => Promise<(requests: number) => RunningAttack>;
 
 /** Counts what came of an attack. */

@@ -14,11 +14,15 @@ const PATH = '/v1/x402/tiered-attest-batch-xl';
 const TOGETHER = 32;
 const SIGNATURE_BYTES = 65;
 const LIFE_SECONDS = 300;
-/** Of a body, the part that is sent, and the part that is announced and kept back: only what is not awaited is answered. */
+/**
+ * Of a body, the part that is sent, and the part that is announced and kept back: only what is not awaited is answered.
+ */
 const SENT = Buffer.alloc(64 << 10, ' ');
 const MISSING_BYTES = 16 << 20;
 
-/** Payments that nobody signed, and headers that are none, each before a large body. Every second one is well-formed. */
+/**
+ * Payments that nobody signed, and headers that are none, each before a large body. Every second one is well-formed.
+ */
 export const forgedPayments: Attack = async (target) => {
   const client = new AttackClient(target.port);
   const payer = privateKeyToAccount(generatePrivateKey()).address;

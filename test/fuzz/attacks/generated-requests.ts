@@ -8,7 +8,9 @@ import type { Attack } from './attack.ts';
 /** Requests of a round, where there is no end to them. */
 const ROUND = 200;
 
-/** Ids of the records that this process was told of: the same requests, sent once more, may be answered with the same. */
+/**
+ * Ids of the records that this process was told of: the same requests, sent once more, may be answered with the same.
+ */
 const known = new Set<string>();
 
 /** Bad requests of every kind to every operation, made from the node's own API document. */

@@ -25,8 +25,8 @@ const MESSAGES = 4;
 const REFUSED_PAUSE_MS = 20;
 
 /**
- * A member with its key asks the node that is attacked for pages of chains, keys, checkpoints, statuses and records as fast
- * as it is answered, and gossips what nobody can use.
+ * A member with its key asks the node that is attacked for pages of chains, keys, checkpoints, statuses and records as
+ * fast as it is answered, and gossips what nobody can use.
  */
 export const greedyMember: Attack = async ({ member, records }) => {
   const self = nodeId(member.id);

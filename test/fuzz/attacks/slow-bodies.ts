@@ -13,7 +13,9 @@ const SENT_BYTES = 8 << 20;
 /** A byte more of each body, so that it does not stand still altogether. */
 const DRIP_MS = 1_000;
 
-/** Connections that are silent or slow, held for as long as the attack goes on; the bodies of ten are 80 MiB together. */
+/**
+ * Connections that are silent or slow, held for as long as the attack goes on; the bodies of ten are 80 MiB together.
+ */
 export const slowBodies: Attack = async ({ port }) => {
   return () => {
     const outcomes = new OutcomeCounts();

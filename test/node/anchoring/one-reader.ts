@@ -8,7 +8,9 @@ import { parseLedgerMessage } from '../../../protocol/log/message.ts';
 
 const READ_MS = 100;
 
-/** A topic with one reader, to whom whatever a mirror shows is final, decides its batch, and counts for its statement. */
+/**
+ * A topic with one reader, to whom whatever a mirror shows is final, decides its batch, and counts for its statement.
+ */
 export class OneReader implements Naming, AsyncDisposable {
   readonly #config: Pick<AnchoringConfig, 'mirrors' | 'topicId'>;
   readonly #texts = new Set<string>();

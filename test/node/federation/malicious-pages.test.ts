@@ -7,7 +7,9 @@ import { groupAnew } from '../../../node/log/group-anew.ts';
 import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { anotherKind, assemblerOf, at, NINE, Rebuilding, withItem, withTexts } from './rebuilding.ts';
 
-/** A page that its sender changed, the fault that it is refused with, and the groups before it that count all the same. */
+/**
+ * A page that its sender changed, the fault that it is refused with, and the groups before it that count all the same.
+ */
 interface MaliciousPage {
   readonly name: string;
   readonly change: (page: PageItem[], rebuilding: Rebuilding) => PageItem[] | Promise<PageItem[]>;

@@ -27,8 +27,8 @@ export interface Write {
 }
 
 /**
- * `eu` is a copy that holds a decided batch, two that are not, and records that are not sealed, all by one key. That key was
- * revoked since, and its node signed all of it anew by another key, as `us` and `jp` hold it.
+ * `eu` is a copy that holds a decided batch, two that are not, and records that are not sealed, all by one key. That
+ * key was revoked since, and its node signed all of it anew by another key, as `us` and `jp` hold it.
  */
 export class OwnTail implements AsyncDisposable {
   readonly network: MemberNetwork;

@@ -146,7 +146,9 @@ async function confirmed(node: TestNode): Promise<string> {
   return id;
 }
 
-/** The node's store, as if its sources had all told the same lie: the message of that decision names another envelope. */
+/**
+ * The node's store, as if its sources had all told the same lie: the message of that decision names another envelope.
+ */
 async function fool(node: TestNode, at = 1): Promise<void> {
   await using store = await openNodeStore(join(node.config.home, 'store'));
   const genesis = parseRosterFile(await readFile(node.config.rosterFile, 'utf8')).genesis.statement;

@@ -40,8 +40,8 @@ export function statementRow(
 }
 
 /**
- * On the ledger, in order: all of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the revocation
- * that the store holds, by two members. Each is paid by an account of who names it.
+ * On the ledger, in order: all of `us`, and all but the last two of `eu`, of which one is submitted and one still
+ * queued; and the revocation that the store holds, by two members. Each is paid by an account of who names it.
  */
 export async function anchorAll(
   store: Store,

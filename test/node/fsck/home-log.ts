@@ -34,8 +34,9 @@ export interface LogOfHome {
 }
 
 /**
- * The log that the topic makes: batches of all three, of `ca` many that are not here; the revocation; the second roster,
- * which two name; a name of `ca` beside one that was decided; checkpoints of two members at different sizes, and a false one of the third.
+ * The log that the topic makes: batches of all three, of `ca` many that are not here; the revocation; the second
+ * roster, which two name; a name of `ca` beside one that was decided; checkpoints of two members at different sizes,
+ * and a false one of the third.
  */
 export async function addLog({ store, keys, next, topic, members, messages, now }: LogOfHome): Promise<void> {
   const { genesis: federation, hash: previous, signedGenesis } = keys.rosters;

@@ -9,7 +9,10 @@ import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { statementRow } from './home-anchors.ts';
 
-/** Two rosters that may be the second, both on their way to the ledger, of which the node voted for the one returned last. */
+/**
+ * Two rosters that may be the second, both on their way to the ledger, of which the node voted for the one returned
+ * last.
+ */
 export async function addRosters(store: Store, keys: FederationKeys, own: NodeKeys): Promise<string> {
   const { current, hash } = keys.rosters;
   let text = '';

@@ -24,7 +24,9 @@ export interface StatingNode {
 /** The account of a node that names others. */
 export const statedAccount = (node: NodeId): string => `acc_${node}_stated`;
 
-/** An account of one key that names these nodes; one version of its statement is recorded, and a change is still due. */
+/**
+ * An account of one key that names these nodes; one version of its statement is recorded, and a change is still due.
+ */
 export async function stateAccount(
   { node, store, intake }: StatingNode,
   nodes: readonly NodeId[],

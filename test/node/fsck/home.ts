@@ -62,8 +62,8 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 
 /**
  * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
- * names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the federation's
- * log; where it is asked for, with an account of `eu` and one of `us` that name both nodes.
+ * names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the
+ * federation's log; where it is asked for, with an account of `eu` and one of `us` that name both nodes.
  */
 export async function writeHome(home: string, batches: number, { withStatements = false } = {}): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
@@ -135,7 +135,10 @@ async function genesis(members: ReadonlyMap<NodeId, NodeKeys>, topic: TestTopic)
   return { statement: rosterStatement.write(roster), signatures };
 }
 
-/** Records through intake, in groups of many sizes and `more` after the first, sealed `batches` times; a last group stays unsealed. */
+/**
+ * Records through intake, in groups of many sizes and `more` after the first, sealed `batches` times; a last group
+ * stays unsealed.
+ */
 async function ownChain(
   where: Store | string,
   node: NodeId,

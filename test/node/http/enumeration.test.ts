@@ -40,8 +40,8 @@ function shown({ status, headers, text }: HttpAnswer) {
 }
 
 /**
- * What was asked of the store, by tables, each look-up once however many rows it came to, and which mails were there when
- * something was written.
+ * What was asked of the store, by tables, each look-up once however many rows it came to, and which mails were there
+ * when something was written.
  */
 function watch() {
   const { store } = node.context;

@@ -236,7 +236,9 @@ test('no payload is on the disk in clear', async () => {
   for (const word of words) assert.not.ok(bytes.includes(word), word);
 });
 
-/** One record at the disk and one signed on top of it, so that what comes next waits. Resolves to what becomes of both. */
+/**
+ * One record at the disk and one signed on top of it, so that what comes next waits. Resolves to what becomes of both.
+ */
 async function twoUnderWay(fixture: IntakeFixture): Promise<Promise<string>[]> {
   const outcomes: Promise<string>[] = [];
   for (const which of ['first', 'second']) {

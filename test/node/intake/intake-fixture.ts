@@ -47,7 +47,10 @@ export interface FixtureOptions {
   readonly fate?: () => Promise<Fate> | Fate;
 }
 
-/** Intake over a real store, with a disk that can be made to fail. Opened again on the same directory, it is the node after a restart. */
+/**
+ * Intake over a real store, with a disk that can be made to fail. Opened again on the same directory, it is the node
+ * after a restart.
+ */
 export class IntakeFixture implements AsyncDisposable {
   readonly store: Store;
   readonly intake: Intake;

@@ -1,5 +1,5 @@
-// A process that keeps 64 MiB alive and replaces them again and again, as a node under load does with what calls leave: each
-// value outlives a few collections of the young generation. Prints the most that its heap ever held, in MiB.
+// A process that keeps 64 MiB alive and replaces them again and again, as a node under load does with what calls leave:
+// each value outlives a few collections of the young generation. Prints the most that its heap ever held, in MiB.
 import { boundHeapGrowth } from '../../../node/metrics/heap-growth.ts';
 
 const KEPT = 64;

@@ -200,7 +200,10 @@ async function compareWithChain(fixture: PaymentFixture): Promise<void> {
   await comparePrepared(fixture);
 }
 
-/** What is prepared and not made belongs to payments that can still be paid; the wallet's open ones are what the disk says. */
+/**
+ * What is prepared and not made belongs to payments that can still be paid; the wallet's open ones are what the disk
+ * says.
+ */
 async function comparePrepared({ opened: { store, open } }: PaymentFixture): Promise<void> {
   const payments = await Array.fromAsync(paymentTable.under(store, []));
   const openRows = payments.filter(([, row]) => isOpen(row));

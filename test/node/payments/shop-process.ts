@@ -5,7 +5,9 @@ import { IntakeFixture, NODE } from '../intake/intake-fixture.ts';
 import { openNoteShop } from './note-shop.ts';
 import { PAYLOAD_KEY } from './payment-fixture.ts';
 
-/** Sells notes until it is killed: `shop-process DIRECTORY PORT RPC_URL PAY_TO FACILITATOR_KEY`. Tells when it is open. */
+/**
+ * Sells notes until it is killed: `shop-process DIRECTORY PORT RPC_URL PAY_TO FACILITATOR_KEY`. Tells when it is open.
+ */
 const [, , directory = '', port = '', rpcUrl = '', payTo = '', key = ''] = process.argv;
 const log = pino({ level: 'silent' });
 const fixture = await IntakeFixture.open(directory);

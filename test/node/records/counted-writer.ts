@@ -1,8 +1,8 @@
 import { CountedFixture } from './counted-fixture.ts';
 
 /**
- * A process that is to be killed: records groups without end, writes the put off rows now and then, and prints after each
- * group how many records it has been told of. Numbers go on from the one given.
+ * A process that is to be killed: records groups without end, writes the put off rows now and then, and prints after
+ * each group how many records it has been told of. Numbers go on from the one given.
  */
 const [directory = '', from = '0'] = process.argv.slice(2);
 const started = performance.now();

@@ -40,7 +40,7 @@ const CHANGES = [
   ['body', '"channel":"direct"', '"channel:"direct"'],
 ] as const;
 const LINKED = 10;
-/** More that a bundle may have for each linked record of its batch (TRUST §7). */
+/** More that a bundle may have for each linked record of its batch (protocol §7). */
 const LINKED_BYTES = 8_000;
 const network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
 const eu = network.node('eu');

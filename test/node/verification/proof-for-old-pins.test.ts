@@ -53,7 +53,9 @@ class KnowingNode implements AsyncDisposable {
     this.checkpointStore = checkpointStore;
   }
 
-  /** Learns all certificates and revocations that there are, and the checkpoints of these members over the log as it is. */
+  /**
+   * Learns all certificates and revocations that there are, and the checkpoints of these members over the log as it is.
+   */
   async learn(...nodes: readonly string[]): Promise<void> {
     for (const signed of this.log.certificates) await this.keys.learnCertificate(signed);
     for (const { signed } of this.log.revocations) await this.keys.learnRevocation(signed);

@@ -23,7 +23,9 @@ const RUNS = { numRuns: 200 };
 const OPEN_NAMES_CHARACTERS = 26_000;
 const NODES = [...FOUNDERS, 'za'];
 
-/** What one or several say, one after another. Which batch number and which roster that is depends on what was before. */
+/**
+ * What one or several say, one after another. Which batch number and which roster that is depends on what was before.
+ */
 interface Chorus {
   readonly names: readonly string[];
   readonly what: 'batch' | 'own-batch' | 'revocation' | 'roster' | 'noise';

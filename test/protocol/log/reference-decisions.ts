@@ -10,9 +10,9 @@ interface Said {
 }
 
 /**
- * What TRUST §2 says, read naively: everything that counted since the roster in force is kept, and looked through whole
- * at each message. `follows` gives the text of a roster that may come into force. It has no bounds, so it speaks of short
- * topics alone. Returns the sequence numbers of the messages that decide.
+ * What protocol §2 says, read naively: everything that counted since the roster in force is kept, and looked through
+ * whole at each message. `follows` gives the text of a roster that may come into force. It has no bounds, so it speaks
+ * of short topics alone. Returns the sequence numbers of the messages that decide.
  */
 export function referenceDecisions(
   genesis: Roster,

@@ -90,7 +90,9 @@ test('a value of another federation’s bundle in the place of one verifies noth
   }
 });
 
-/** Either it is refused, or it is not verified, or it means the same; a string that must hold leaves it not verified. */
+/**
+ * Either it is refused, or it is not verified, or it means the same; a string that must hold leaves it not verified.
+ */
 function assertSame(pointer: string, replacement: JsonValue | undefined): void {
   const changed = replaceAt(bundle, pointer, replacement);
   if (JSON.stringify(changed) === JSON.stringify(bundle)) return;

@@ -166,7 +166,7 @@ test('a record in another’s place is neither’s', () => {
   assert.is(wordOf(log, { ...bundle, ...proofIn(other, 1), record: bundle.record }), 'not-signed');
 });
 
-test('the words stand in the order of TRUST §8, with its exit codes', () => {
+test('the words stand in the order of protocol §8, with its exit codes', () => {
   assert.equal(Object.values(EXIT_CODES), [1, 1, 1, 1, 1, 1, 1, 4, 1, 4, 5, 5, 5, 3, 0]);
 });
 

@@ -27,8 +27,8 @@ export type Change = (path: string, body: object | Uint8Array, response: ServerR
 const HONEST: Change = (_path, body) => body;
 
 /**
- * What is outside of a monitor: a federation whose signatures are real, the public endpoints of its nodes and two mirrors
- * of its topic, served on loopback. Its clock stands still but for what the federation does and the test adds.
+ * What is outside of a monitor: a federation whose signatures are real, the public endpoints of its nodes and two
+ * mirrors of its topic, served on loopback. Its clock stands still but for what the federation does and the test adds.
  */
 export class WatchedWorld implements AsyncDisposable {
   readonly federation: TestFederation;

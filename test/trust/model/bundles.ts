@@ -7,7 +7,9 @@ import { envelopeHash, proofIn, type SealedBatch } from '../../fixtures/federati
 import type { ModelMember } from './member.ts';
 import type { Setting } from './setting.ts';
 
-/** The bundle of a batch's record, as far as a member's own log and checkpoints go. Null where it has no decision of it. */
+/**
+ * The bundle of a batch's record, as far as a member's own log and checkpoints go. Null where it has no decision of it.
+ */
 export async function bundleBy(setting: Setting, member: ModelMember, sealed: SealedBatch): Promise<Bundle | null> {
   const decision = await member.log.decisionOf(sealed.node, sealed.batch);
   if (decision === undefined) return null;

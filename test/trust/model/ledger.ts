@@ -70,7 +70,10 @@ export class TopicLine {
   }
 }
 
-/** A false topic: true up to `from`, then what was made up in the place of `dropped` messages, then the rest of the true one. */
+/**
+ * A false topic: true up to `from`, then what was made up in the place of `dropped` messages, then the rest of the true
+ * one.
+ */
 export class FalseTopic {
   readonly #truth: TopicLine;
   readonly #line: TopicLine;

@@ -28,7 +28,9 @@ export class Liar {
     this.#member = member;
   }
 
-  /** Another envelope for a number that it sealed before, or for its next: some members get it, and the ledger its name. */
+  /**
+   * Another envelope for a number that it sealed before, or for its next: some members get it, and the ledger its name.
+   */
   async equivocate(to: readonly NodeId[], isNamed: boolean): Promise<void> {
     const own = this.#member.ownBatches();
     const before = own.at(-2);
@@ -89,8 +91,8 @@ export class Liar {
   }
 
   /**
-   * A bundle for a batch that was not decided: a decision made up at the end of its log, or in the place of another one, a
-   * checkpoint of its own over that, and all true checkpoints beside it.
+   * A bundle for a batch that was not decided: a decision made up at the end of its log, or in the place of another
+   * one, a checkpoint of its own over that, and all true checkpoints beside it.
    */
   async makeUp(sealed: SealedBatch, isAtEnd: boolean): Promise<Bundle> {
     const { log, checkpointStore } = this.#member;

@@ -45,7 +45,9 @@ export function copyDisk({ rows, batches, chains }: Written): Written {
 /** What became of a message that a member gave to the ledger. */
 export type Fate = 'lost' | 'silent' | 'receipt';
 
-/** A member that runs: its disk, and what it forgets in a crash. It acts by the node's own rules, when it is told to. */
+/**
+ * A member that runs: its disk, and what it forgets in a crash. It acts by the node's own rules, when it is told to.
+ */
 export class ModelMember {
   readonly node: NodeId;
   readonly disk: Written;
@@ -115,7 +117,7 @@ export class ModelMember {
     return this.#roster.members.some(({ node }) => node === this.node);
   }
 
-  /** Whether it knows how far its own chain goes, so that it may sign (TRUST §9). */
+  /** Whether it knows how far its own chain goes, so that it may sign (protocol §9). */
   get isReady(): boolean {
     if (this.#endAtStart === 0) return true;
     const { members } = this.#roster;
@@ -183,7 +185,10 @@ export class ModelMember {
     for (const to of this.#setting.nodes) if (to !== this.node) this.send(to, said);
   }
 
-  /** Tells all others what it has: the ledger's word, batches, rosters, and its checkpoint, a new one where it may sign one. */
+  /**
+   * Tells all others what it has: the ledger's word, batches, rosters, and its checkpoint, a new one where it may sign
+   * one.
+   */
   async gossip(): Promise<void> {
     this.tellAll({ kind: 'told', point: this.agreement.agreedBySources() });
     if (!this.isReady) this.tellAll({ kind: 'ask' });

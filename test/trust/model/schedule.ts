@@ -165,7 +165,9 @@ async function judgeMadeUp(world: World, liar: Liar, a: number, b: number): Prom
   for (const by of [null, ...world.honest()]) await world.judge(victim, bundle, by);
 }
 
-/** Operators sign a roster of the same members with another quorum, and some of them name it; so many may be too few. */
+/**
+ * Operators sign a roster of the same members with another quorum, and some of them name it; so many may be too few.
+ */
 async function changeRoster(world: World, a: number, b: number): Promise<void> {
   const [by] = world.honest();
   if (by === undefined) return;

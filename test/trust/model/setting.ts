@@ -21,7 +21,9 @@ export interface Terms {
   readonly quorum: number;
 }
 
-/** What all members of one schedule share: the genesis, their keys, the true topic, the network and the counter of time. */
+/**
+ * What all members of one schedule share: the genesis, their keys, the true topic, the network and the counter of time.
+ */
 export class Setting {
   readonly made: readonly LogMember[];
   readonly genesis: Roster;

@@ -32,7 +32,8 @@ interface Slot {
 
 /**
  * One schedule's world: members, mirrors, network and true ledger. After every action `check` asserts what must hold
- * whatever happens. One member, the liar, may say anything; one, the captured, reads by mirrors of its own that may both lie.
+ * whatever happens. One member, the liar, may say anything; one, the captured, reads by mirrors of its own that may
+ * both lie.
  */
 export class World {
   readonly setting: Setting;
@@ -163,8 +164,8 @@ export class World {
   }
 
   /**
-   * What must hold once all is well again: the liar is the only one without a word on its records, and all honest members,
-   * and whoever knows the genesis alone, have the same word on everything that was ever called verified.
+   * What must hold once all is well again: the liar is the only one without a word on its records, and all honest
+   * members, and whoever knows the genesis alone, have the same word on everything that was ever called verified.
    */
   async checkSettled(): Promise<void> {
     for (const sealed of this.#owed()) {

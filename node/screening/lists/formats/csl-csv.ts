@@ -55,7 +55,10 @@ function entryOf(row: NamedRow<Column>): ListedEntry {
   };
 }
 
-/** The list has no official number, and the id of a row changes: what names a row is where it is from, its name, its notice. */
+/**
+ * The list has no official number, and the id of a row changes: what names a row is where it is from, its name, its
+ * notice.
+ */
 function entryIdOf(row: NamedRow<Column>): string {
   const parts = [row('source'), row('name'), row('federal_register_notice')].map((part) => part.trim());
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, ENTRY_ID_DIGITS);

@@ -49,8 +49,8 @@ export async function* rowsOf(file: ListFile, columns: number): AsyncGenerator<r
 export type NamedRow<Column extends string> = (column: Column) => string;
 
 /**
- * Rows below a header, which is the first row that `isHeader` (default: the first of all). Every column that is asked for
- * must be in it, and every row as long as it. Throws `ListError`.
+ * Rows below a header, which is the first row that `isHeader` (default: the first of all). Every column that is asked
+ * for must be in it, and every row as long as it. Throws `ListError`.
  */
 export async function* namedRows<Column extends string>(
   file: ListFile,

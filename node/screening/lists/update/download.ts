@@ -17,7 +17,8 @@ const ANSWER_MS = 30_000;
 const MAX_VALIDATOR_CHARACTERS = 512;
 
 /**
- * Asks a source for a file; it may say that nothing has changed. Follows redirects where `followRedirects` does. The body is read, and bounded, by the caller. Throws `ListError`.
+ * Asks a source for a file; it may say that nothing has changed. Follows redirects where `followRedirects` does. The
+ * body is read, and bounded, by the caller. Throws `ListError`.
  */
 export async function download(
   url: string,

@@ -29,7 +29,10 @@ const RETRY_MS = 15 * 60_000;
 /** Longest download of all the files of a list. In milliseconds. */
 const DOWNLOAD_MS = 10 * 60_000;
 
-/** Keeps lists as their sources have them: looks on schedule, asks for what has changed, and takes it whole or not at all. */
+/**
+ * Keeps lists as their sources have them: looks on schedule, asks for what has changed, and takes it whole or not at
+ * all.
+ */
 export class ListUpdates implements AsyncDisposable {
   readonly #options: ListUpdatesOptions;
   readonly #ending = new AbortController();

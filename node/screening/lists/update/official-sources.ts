@@ -3,8 +3,8 @@ import type { ListId } from '../list-id.ts';
 const OFAC = 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports';
 
 /**
- * Where the publishers give out their lists, as of 2026, in the files that are read here. The token of the EU's address is
- * the same for everyone.
+ * Where the publishers give out their lists, as of 2026, in the files that are read here. The token of the EU's address
+ * is the same for everyone.
  */
 export const OFFICIAL_SOURCES: Readonly<Record<ListId, Readonly<Record<string, string>>>> = {
   'us-ofac-sdn': {

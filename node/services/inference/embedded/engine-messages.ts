@@ -62,7 +62,9 @@ export type CallEnd = Extract<FromEngine, { readonly call: number }>;
 
 const compiled = Compile(FromEngineShape);
 
-/** A message of the engine's process, which lives through whatever native code does in it. Undefined where it is none. */
+/**
+ * A message of the engine's process, which lives through whatever native code does in it. Undefined where it is none.
+ */
 export function readFromEngine(message: unknown): FromEngine | undefined {
   return compiled.Check(message) ? message : undefined;
 }

@@ -14,7 +14,10 @@ import {
 const SCRIPT = join(import.meta.dirname, 'main.ts');
 /** All that the process knows of the node's environment. */
 const ENVIRONMENT = { NODE_LLAMA_CPP_SKIP_DOWNLOAD: 'true' };
-/** How long work goes on that was cancelled, before the process is ended instead: between two tokens it listens. In milliseconds. */
+/**
+ * How long work goes on that was cancelled, before the process is ended instead: between two tokens it listens. In
+ * milliseconds.
+ */
 const CANCEL_MS = 2_000;
 /** How long it may take to end by itself. In milliseconds. */
 const END_MS = 1_000;
@@ -61,8 +64,8 @@ export class EngineProcess implements AsyncDisposable {
   }
 
   /**
-   * Completes a prompt; one at a time. Rejects with the signal's reason, `prompt-too-long` or `failed`, and only once the
-   * process does nothing for it any more.
+   * Completes a prompt; one at a time. Rejects with the signal's reason, `prompt-too-long` or `failed`, and only once
+   * the process does nothing for it any more.
    */
   async complete(prompt: Prompt, signal: AbortSignal): Promise<Completed> {
     signal.throwIfAborted();

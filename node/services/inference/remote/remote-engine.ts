@@ -77,7 +77,10 @@ function readCompletion(text: string): ServerCompletion {
   return value;
 }
 
-/** What the server says of the model; undefined where it lists none of this name. Throws where the text is no list of models. */
+/**
+ * What the server says of the model; undefined where it lists none of this name. Throws where the text is no list of
+ * models.
+ */
 function readModelEntry(text: string, name: string): JsonObject | undefined {
   const value = read(text);
   if (!modelList.Check(value)) throw new TypeError('not a list of models');
@@ -88,7 +91,9 @@ function readModelEntry(text: string, name: string): JsonObject | undefined {
   return rest;
 }
 
-/** How long the prompt is and may be, where a refusal says that it is too long; undefined where it says another thing. */
+/**
+ * How long the prompt is and may be, where a refusal says that it is too long; undefined where it says another thing.
+ */
 function readTooLong(text: string) {
   let value: unknown;
   try {
@@ -119,8 +124,8 @@ const MODELS_MS = 5_000;
 const AWAY = new Set([404, 429, 502, 503, 504]);
 
 /**
- * A server that speaks the chat completions API of OpenAI. What it says of its model cannot be checked: it is attested as
- * what it reported.
+ * A server that speaks the chat completions API of OpenAI. What it says of its model cannot be checked: it is attested
+ * as what it reported.
  */
 export class RemoteEngine implements Engine {
   readonly atOnce = AT_ONCE;

@@ -37,7 +37,7 @@ function says(text: string, ...numbers: readonly number[]): void {
   }
 }
 
-test('the limits of SPEC §8 are exact', () => {
+test('the limits of api-rules §8 are exact', () => {
   const { developer, standard, professional, enterprise } = TIER_LIMITS;
   assert.equal(
     [developer, standard, professional, enterprise].map(({ requestsPerMinute, recordsPerDay }) => [

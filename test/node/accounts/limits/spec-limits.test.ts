@@ -35,7 +35,7 @@ const ROUTES = [
   { method: 'GET', path: '/v1/federation', access: 'free', records: 0 },
 ] as const;
 
-/** What SPEC §8 lets an account do, counted as simply as can be. */
+/** What api-rules §8 lets an account do, counted as simply as can be. */
 class SpecLimits {
   readonly #times: { readonly endpoint: string; readonly at: number }[] = [];
   #records = 0;
@@ -61,7 +61,7 @@ class SpecLimits {
   }
 }
 
-test('within SPEC §8 no account is answered 429, of whatever tier, whatever it asks for and however fast', async () => {
+test('within api-rules §8 no account is answered 429, of whatever tier, whatever it asks for and however fast', async () => {
   await using directory = await temporaryDirectory();
   await using fixture = await UsageFixture.open(directory.path, { now: () => EVENING });
   let accounts = 0;

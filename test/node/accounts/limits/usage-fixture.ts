@@ -20,7 +20,10 @@ export interface UsageFixtureOptions {
   readonly isCounted?: boolean;
 }
 
-/** Intake and the counts of its records over a real store. Opened again on the same directory, it is the node after a restart. */
+/**
+ * Intake and the counts of its records over a real store. Opened again on the same directory, it is the node after a
+ * restart.
+ */
 export class UsageFixture implements AsyncDisposable {
   readonly store: Store;
   readonly counters: RecordCounters;

@@ -35,7 +35,10 @@ export interface Stated {
   readonly statement: AccountStatement;
 }
 
-/** Accounts, their publisher and intake over one store. Opened again on the same directory, it is the node after a restart. */
+/**
+ * Accounts, their publisher and intake over one store. Opened again on the same directory, it is the node after a
+ * restart.
+ */
 export class StatementFixture implements AsyncDisposable {
   readonly fixture: IntakeFixture;
   readonly accounts: Accounts;

@@ -19,7 +19,9 @@ interface Ready {
   readonly mirrorUrl: string;
 }
 
-/** The local ledger as a process of its own, which can be killed and comes back on the same ports with the same store. */
+/**
+ * The local ledger as a process of its own, which can be killed and comes back on the same ports with the same store.
+ */
 export class LedgerProcess implements AsyncDisposable {
   readonly #home: string;
   readonly #keys: { readonly operator: PrivateKey; readonly stranger: PrivateKey };

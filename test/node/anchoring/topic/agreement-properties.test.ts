@@ -13,7 +13,9 @@ const LENGTH = 14;
 const PAGE = 4;
 const STORIES = 2;
 
-/** `truth`; a story that others may tell too; nothing past a place; some messages late; the truth and a story by turns. */
+/**
+ * `truth`; a story that others may tell too; nothing past a place; some messages late; the truth and a story by turns.
+ */
 type Manner =
   | { readonly kind: 'truth' | 'withholds' | 'lags' }
   | { readonly kind: 'lies' | 'wavers'; readonly story: number };

@@ -28,7 +28,9 @@ const headTable = new Table(
 export type MemberOptions = Pick<TopicReadingOptions, 'topicId' | 'sources' | 'topicInfo' | 'self' | 'members'> &
   Partial<TopicReadingOptions>;
 
-/** A member's store and its reading of the topic; opened again on the same directory, it is the member after a crash. */
+/**
+ * A member's store and its reading of the topic; opened again on the same directory, it is the member after a crash.
+ */
 export class ReadingMember implements AsyncDisposable {
   readonly id: NodeId;
   readonly reading: TopicReading;

@@ -16,7 +16,10 @@ import { healthOf, signerOf, waitsOf } from './starting.ts';
 
 const EU = nodeId('eu');
 
-/** The clock that starts wait by stands still until a test moves it: what is ready before has not waited for time to pass. */
+/**
+ * The clock that starts wait by stands still until a test moves it: what is ready before has not waited for time to
+ * pass.
+ */
 interface Stage {
   readonly network: TestNetwork;
   passed: number;

@@ -48,7 +48,9 @@ const node = network.node();
 await importSampleLists(node);
 const document = new ApiDocument((await node.get('/openapi.json', { key: null })).body);
 const judge = new SchemaJudge(document.root);
-/** All scopes, and limits that one test stays below, so that every header is there: each test has an account of its own. */
+/**
+ * All scopes, and limits that one test stays below, so that every header is there: each test has an account of its own.
+ */
 let makerKey = '';
 let callerKey = '';
 let payer = await newPayer();

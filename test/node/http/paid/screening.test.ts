@@ -17,7 +17,9 @@ import { importSampleLists } from '../../../fixtures/sample-lists.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { until } from '../../../fixtures/until.ts';
 
-/** What the node's clock is ahead of the real one, in milliseconds: it starts in the past, so that its lists can be old. */
+/**
+ * What the node's clock is ahead of the real one, in milliseconds: it starts in the past, so that its lists can be old.
+ */
 let ahead = -9 * 86_400_000;
 const chain = await TestChain.start();
 const network = await TestNetwork.start({

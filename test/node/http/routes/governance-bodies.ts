@@ -1,6 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 
-/** The least that each endpoint of governance accepts. `session/end` and steps of an action name something made before. */
+/**
+ * The least that each endpoint of governance accepts. `session/end` and steps of an action name something made before.
+ */
 export const LEAST = {
   '/v1/session/start': { sourceId: 'triage' },
   '/v1/human-override': { sourceId: 'triage', originalAttestationId: 'none', reviewerId: 'r', allowUnresolved: true },

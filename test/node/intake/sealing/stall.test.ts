@@ -6,7 +6,9 @@ import { temporaryDirectory } from '../intake-fixture.ts';
 import { requireChain, SealingFixture } from './sealing-fixture.ts';
 
 const GROUP = 256;
-/** Far above the aim of 20 ms, and no less than the machine stalled on its own: the bench is where the number is judged. */
+/**
+ * Far above the aim of 20 ms, and no less than the machine stalled on its own: the bench is where the number is judged.
+ */
 const GENEROUS_MS = 250;
 
 test('sealing 65,536 leaves does not hold up the event loop', async () => {

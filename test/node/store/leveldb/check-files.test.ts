@@ -36,7 +36,9 @@ test.before(async () => {
 
 test.after(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Puts rows, random or repetitive in turns, deletes some, and closes. Opening turns the last run's log into a table. */
+/**
+ * Puts rows, random or repetitive in turns, deletes some, and closes. Opening turns the last run's log into a table.
+ */
 async function fill(directory: string, rows: number, writeBufferSize: number, sizes: number[]): Promise<void> {
   const level = new Level<string, Uint8Array>(directory, { valueEncoding: 'view', writeBufferSize });
   await level.open();
