@@ -19,7 +19,6 @@ process.once('disconnect', () => stop.abort());
 // It may have gone while this file was loaded; undefined where there never was one.
 if (process.connected === false) stop.abort();
 
-/** Shown where the command line says something else. */
 const USAGE = 'usage: npm run node [-- --reread-ledger]';
 
 const flags = readFlags();
@@ -48,9 +47,19 @@ process.exit();
 /** An unknown flag is said in one line, and starts nothing. */
 function readFlags(): { readonly 'reread-ledger': boolean } {
   try {
-    return parseArgs({ options: { 'reread-ledger': { type: 'boolean', default: false } } }).values;
+    const options = {
+      'reread-ledger': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    } as const;
+    const { values } = parseArgs({ options });
+    if (values.help === true) {
+      process.stdout.write(`${USAGE}\n`);
+      process.exit(0);
+    }
+    return values;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
+    const reason = String(error instanceof Error ? error.message : error).replace(/\. .*$/s, '');
+    process.stderr.write(`${reason}; --help says more\n`);
     process.exit(2);
   }
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readClusterEnvironment } from '../cluster/environment.ts';
 import { readClusterFile } from '../cluster/supervisor/cluster-file.ts';
+import { endWithUsageError, requireCommandLine } from './command-line.ts';
+import { UsageError } from './usage-error.ts';
 import { confirmAll } from './attest/confirm.ts';
 import { readDecisions } from './attest/decision-file.ts';
 import { Progress } from './attest/progress.ts';
@@ -19,22 +20,15 @@ waits until all are confirmed on the ledger. Interrupted, it goes on where it st
 /** Longest wait for the ledger, in milliseconds. */
 const CONFIRM_MS = 180_000;
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    node: { type: 'string', default: 'eu' },
-    url: { type: 'string' },
-    'api-key': { type: 'string' },
-    state: { type: 'string' },
-    'no-wait': { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
+const { values: flags, positionals } = requireCommandLine(USAGE, {
+  node: { type: 'string', default: 'eu' },
+  url: { type: 'string' },
+  'api-key': { type: 'string' },
+  state: { type: 'string' },
+  'no-wait': { type: 'boolean', default: false },
 });
 const [given, ...others] = positionals;
-if (given === undefined || others.length > 0 || flags.help) {
-  console.log(USAGE);
-  process.exit(flags.help ? 0 : 2);
-}
+if (given === undefined || others.length > 0) endWithUsageError(new UsageError('attest takes one file'));
 
 const file = resolve(given);
 const { home } = readClusterEnvironment();

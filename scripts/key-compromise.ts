@@ -1,23 +1,25 @@
-// npm run drill -- NAME: rehearses what an operator must be able to do, on a local cluster of its own that is thrown
+// npm run key-compromise: rehearses what an operator must be able to do, on a local cluster of its own that is thrown
 // away.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LocalCluster } from './bench/local-cluster.ts';
+import { endWithUsageError, requireCommandLine } from './command-line.ts';
+import { UsageError } from './usage-error.ts';
 import { StepReport } from './key-compromise/step-report.ts';
 import { rehearseKeyCompromise } from './key-compromise/revocation.ts';
 
-const USAGE = `npm run drill -- revocation
+const USAGE = `npm run key-compromise
 
-  revocation   a signing key is stolen, used to forge, revoked and replaced while its node runs under load
+A signing key is stolen, used to forge, revoked and replaced while its node runs under load.
 
-Exit: 0 all held · 1 something did not, or the drill broke off · 2 wrong usage`;
+Exit: 0 all held · 1 something did not, or the rehearsal broke off · 2 wrong usage`;
 const MEMBERS = 5;
 
-const [name, ...rest] = process.argv.slice(2);
-if (name !== 'revocation' || rest.length > 0) {
-  console.error(USAGE);
-  process.exit(2);
+const { positionals } = requireCommandLine(USAGE, {});
+// `revocation` was the name of the only rehearsal, for one release.
+if (positionals.some((word) => word !== 'revocation')) {
+  endWithUsageError(new UsageError('key-compromise takes nothing'));
 }
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
@@ -28,7 +30,7 @@ try {
   await using cluster = await LocalCluster.start(home, MEMBERS);
   await rehearseKeyCompromise(cluster, report, interrupt.signal);
 } catch (error) {
-  report.check('the drill came to its end', false, error instanceof Error ? error.message : String(error));
+  report.check('the rehearsal came to its end', false, error instanceof Error ? error.message : String(error));
 } finally {
   await rm(home, { recursive: true, force: true });
 }

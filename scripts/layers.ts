@@ -3,11 +3,12 @@
 // whole repository. `--check` prints faults alone and ends with 1 where there are any: the lint runs it. `--root` looks
 // at another checkout.
 import { join } from 'node:path';
-import { readCommandLine } from './command-line.ts';
+import { requireCommandLine } from './command-line.ts';
 import { type Layers, layersOf, medianOf, NODE_ORDER, nodeLayerOf, TOP_ORDER, topOf } from './layers/layers.ts';
 import { readSources } from './layers/source-graph.ts';
 
-const { values } = readCommandLine(process.argv.slice(2), { check: { type: 'boolean' }, root: { type: 'string' } });
+const USAGE = 'npm run layers [-- --check | --root DIRECTORY]: the folders of node/ in their order of layers';
+const { values } = requireCommandLine(USAGE, { check: { type: 'boolean' }, root: { type: 'string' } });
 const sources = readSources(values.root ?? join(import.meta.dirname, '..'), TOP_ORDER);
 const node = sources.filter(({ path }) => path.startsWith('node/'));
 const inside = layersOf(node, NODE_ORDER, nodeLayerOf);

@@ -1,10 +1,10 @@
-// `npm run growth`: federations of growing size on this machine, what they cost a member, and what a model made of the
+// `npm run scaling`: federations of growing size on this machine, what they cost a member, and what a model made of the
 // smaller ones says of the largest, which checks it, and of a hundred members with ten million records a day.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { requireCommandLine } from './command-line.ts';
 import { machineLine } from './bench/machine.ts';
 import { tableText } from './bench/table.ts';
 import type { Measured } from './scaling/measured.ts';
@@ -12,7 +12,7 @@ import { fit } from './scaling/model.ts';
 import { simulate } from './scaling/simulation.ts';
 import { dayTable, deviations, deviationTable, measuredTable, type Way } from './scaling/tables.ts';
 
-const USAGE = `npm run growth -- [--sizes 5,10,25] [--records 100] [--idle 35] [--most-deviation 50] [--json FILE]
+const USAGE = `npm run scaling -- [--sizes 5,10,25] [--records 100] [--idle 35] [--most-deviation 50] [--json FILE]
 
 Runs federations of these sizes, several members a process, and a local ledger; measures what each member receives, sends,
 stores and computes. The model is made of the first two sizes and held against the last. About eight minutes on two cores.
@@ -27,21 +27,14 @@ const MEMORY = '/dev/shm';
 /** Records a day of all members together, in the extrapolation. */
 const RECORDS_A_DAY = 10_000_000;
 
-const { values: flags } = parseArgs({
-  options: {
-    sizes: { type: 'string', default: '5,10,25' },
-    records: { type: 'string', default: '100' },
-    idle: { type: 'string', default: '35' },
-    'most-deviation': { type: 'string', default: '50' },
-    home: { type: 'string', default: existsSync(MEMORY) ? MEMORY : tmpdir() },
-    json: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
+const { values: flags } = requireCommandLine(USAGE, {
+  sizes: { type: 'string', default: '5,10,25' },
+  records: { type: 'string', default: '100' },
+  idle: { type: 'string', default: '35' },
+  'most-deviation': { type: 'string', default: '50' },
+  home: { type: 'string', default: existsSync(MEMORY) ? MEMORY : tmpdir() },
+  json: { type: 'string' },
 });
-if (flags.help) {
-  console.log(USAGE);
-  process.exit();
-}
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
 

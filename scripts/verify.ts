@@ -1,6 +1,5 @@
 // `npm run verify`: the verdict on bundles and public proofs, with no network.
 import { UsageError } from './usage-error.ts';
-import { USAGE } from './verify/arguments.ts';
 import { verifyCommand } from './verify/command.ts';
 import { UNREADABLE } from './verify/judge-file.ts';
 import { plain } from './verify/report.ts';
@@ -15,6 +14,6 @@ try {
   });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
-  console.error(error instanceof UsageError ? `${message}\n\n${USAGE}` : plain(message));
+  console.error(error instanceof UsageError ? `verify: ${message}; --help says more` : plain(message));
   process.exitCode = UNREADABLE;
 }

@@ -34,9 +34,13 @@ export async function fsckCommand(
   err: Output,
   signal?: AbortSignal,
 ): Promise<FsckExit> {
+  if (args.includes('--help')) {
+    out.write(USAGE);
+    return 0;
+  }
   const parsed = readArguments(args);
   if (parsed === null) {
-    err.write(USAGE);
+    err.write('fsck takes one home, and the options that --help names\n');
     return 2;
   }
   const started = performance.now();

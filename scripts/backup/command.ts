@@ -72,7 +72,7 @@ export async function backupCommand(
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`backup: ${error.message}\n\n${USAGE}`);
+      terminal.err(`backup: ${error.message}; --help says more`);
       return 2;
     }
     const reason = signal.aborted ? 'stopped before the end' : refusalOf(error);

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { catchUp } from './federation/catch-up.ts';
 import { latency } from './federation/latency.ts';
 import { linked } from './federation/linked.ts';
 import { start } from './federation/start.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
+import { endWithUsageError, requireCommandLine } from '../command-line.ts';
+import { UsageError } from '../usage-error.ts';
 import { attacks } from './attacks/attacks.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
@@ -46,6 +47,8 @@ const PARTS: readonly Part[] = [
   attacks,
   size,
 ];
+/** Names that parts had before, for one release. */
+const RENAMED: Readonly<Record<string, string>> = { hostile: 'attacks' };
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.
@@ -55,18 +58,11 @@ Measures this machine and prints ratios from this one run. Needs a quiet machine
   --quick      short rounds: shows that everything runs, and little else
   --large      of size: ten million records too, some 30 GB of the disk`;
 
-const { values: flags } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    large: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
+const { values: flags } = requireCommandLine(USAGE, {
+  only: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  large: { type: 'boolean', default: false },
 });
-if (flags.help) {
-  console.log(USAGE);
-  process.exit();
-}
 const parts = partsNamed(flags.only);
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
@@ -103,8 +99,7 @@ async function run({ name, title, run: measure }: Part): Promise<void> {
 function partsNamed(only: string | undefined): readonly Part[] {
   if (only === undefined) return PARTS.filter(({ isApart }) => isApart !== true);
   return only.split(',').map((name) => {
-    const part = PARTS.find((candidate) => candidate.name === name);
-    if (part === undefined) throw new Error(`there is no part ${name}; see --help`);
-    return part;
+    const part = PARTS.find((candidate) => candidate.name === (RENAMED[name] ?? name));
+    return part ?? endWithUsageError(new UsageError(`there is no part ${name}`));
   });
 }

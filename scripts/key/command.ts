@@ -32,7 +32,7 @@ export async function keyCommand(args: readonly string[], terminal: Terminal): P
       : runChange(asked.command, targets, asked, terminal));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`key: ${error.message}\n\n${USAGE}`);
+    terminal.err(`key: ${error.message}; --help says more`);
     return 2;
   }
 }

@@ -44,7 +44,7 @@ export async function listsCommand(args: readonly string[], terminal: Terminal):
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`lists: ${error.message}\n\n${USAGE}`);
+    terminal.err(`lists: ${error.message}; --help says more`);
     return 2;
   }
 }

@@ -31,7 +31,7 @@ export async function monitorCommand(args: readonly string[], output: Output): P
     if (asked === null) return EXIT.well;
     return await watch(asked, output);
   } catch (error) {
-    output.err(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : messageOf(error));
+    output.err(error instanceof UsageError ? `monitor: ${error.message}; --help says more` : messageOf(error));
     return EXIT.unreadable;
   }
 }

@@ -48,7 +48,7 @@ export async function nodeKeyCommand(args: readonly string[], terminal: Terminal
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`node-key: ${error.message}\n\n${USAGE}`);
+    terminal.err(`node-key: ${error.message}; --help says more`);
     return 2;
   }
 }

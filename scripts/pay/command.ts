@@ -48,7 +48,7 @@ export async function payCommand(
     return await run(asked, await findTarget(asked), terminal, { signal, fetch: ask, firstPauseMs });
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`pay: ${error.message}\n\n${USAGE}`);
+      terminal.err(`pay: ${error.message}; --help says more`);
       return 2;
     }
     if (!(error instanceof PayError)) throw error;

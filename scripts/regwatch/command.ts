@@ -43,7 +43,7 @@ export async function regwatchCommand(args: readonly string[], terminal: Termina
     return outcomes.every(({ ok }) => ok) ? 0 : 1;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`regwatch: ${error.message}\n\n${USAGE}`);
+    terminal.err(`regwatch: ${error.message}; --help says more`);
     return 2;
   }
 }

@@ -64,7 +64,7 @@ export async function restoreCommand(
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`restore: ${error.message}\n\n${USAGE}`);
+      terminal.err(`restore: ${error.message}; --help says more`);
       return 2;
     }
     const isRefusal = error instanceof BackupError || error instanceof PassphraseError || isSystem(error);

@@ -37,7 +37,7 @@ export async function rosterCommand(args: readonly string[], terminal: Terminal)
     return await COMMANDS[asked.name](asked, terminal);
   } catch (error) {
     if (error instanceof UsageError || error instanceof StatementError) {
-      terminal.err(`roster: ${error.message}\n\n${USAGE}`);
+      terminal.err(`roster: ${error.message}; --help says more`);
       return 2;
     }
     const reason = refusalOf(error);

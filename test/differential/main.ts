@@ -3,16 +3,15 @@ import { randomInt } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { requireCommandLine } from '../../scripts/command-line.ts';
 import { differential } from './differential.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
 import { nodeJudge } from './node-judge.ts';
 
-const { values } = parseArgs({
-  options: {
-    bundles: { type: 'string', default: '10000' },
-    seed: { type: 'string', default: String(randomInt(1e9)) },
-  },
+const USAGE = `npm run differential -- [--bundles 10000] [--seed S]\n\nGenerated bundles, judged by the library, the command line, a browser and a node.`;
+const { values } = requireCommandLine(USAGE, {
+  bundles: { type: 'string', default: '10000' },
+  seed: { type: 'string', default: String(randomInt(1e9)) },
 });
 const bundles = Number(values.bundles);
 const seed = Number(values.seed);

@@ -1,15 +1,14 @@
-// `npm run hostile -- --requests N --seed S`: a longer attack than that of `npm test`, on a node of its own.
+// `npm run fuzz -- --requests N --seed S`: a longer attack than that of `npm test`, on a node of its own.
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { requireCommandLine } from '../../scripts/command-line.ts';
 import { attack } from './attack.ts';
 import { startFuzzTarget } from './fuzz-target.ts';
 import { print, verdict } from './verdict.ts';
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '200000' },
-    seed: { type: 'string', default: String(randomInt(1e9)) },
-  },
+const USAGE = `npm run fuzz -- [--requests 200000] [--seed S]\n\nAttacks a node of its own with generated bad requests, made from its own API document.`;
+const { values } = requireCommandLine(USAGE, {
+  requests: { type: 'string', default: '200000' },
+  seed: { type: 'string', default: String(randomInt(1e9)) },
 });
 const requests = Number(values.requests);
 const seed = Number(values.seed);

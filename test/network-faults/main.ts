@@ -1,7 +1,7 @@
-// `npm run weather -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their regions, in
-// every weather, one after another. Prints how long healing took; exits non-zero where anything was lost, doubled or
+// `npm run network-faults -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their regions, in
+// every fault of the network, one after another. Prints how long healing took; exits non-zero where anything was lost, doubled or
 // forked.
-import { parseArgs } from 'node:util';
+import { requireCommandLine } from '../../scripts/command-line.ts';
 import { fsck } from '../../node/fsck/fsck.ts';
 import { ALL, spreadOverTheWorld, runWithFaults } from './scenarios.ts';
 import { NODES, FaultFederation } from './fault-federation.ts';
@@ -11,8 +11,10 @@ const HOLD = '30';
 /** After healing every node must hold everything within this, and the time that the bytes take. In seconds. */
 const HEAL_SECONDS = 10;
 
-const { values } = parseArgs({
-  options: { hold: { type: 'string', default: HOLD }, only: { type: 'string', default: '' } },
+const USAGE = `npm run network-faults -- [--hold 30] [--only PART-OF-NAME]\n\nFive node processes as far apart as their regions, under every fault of the network for so many seconds.`;
+const { values } = requireCommandLine(USAGE, {
+  hold: { type: 'string', default: HOLD },
+  only: { type: 'string', default: '' },
 });
 const holdMs = Number(values.hold) * 1_000;
 if (!(holdMs > 0)) throw new RangeError('--hold is a time in seconds');

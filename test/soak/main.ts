@@ -2,16 +2,15 @@
 // same seed kills the same nodes; `--from` goes on with a later kill, on a federation made anew. Ctrl-C ends it with a
 // check.
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { requireCommandLine } from '../../scripts/command-line.ts';
 import { soak } from './soak.ts';
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '1000' },
-    seed: { type: 'string', default: String(randomInt(1e9)) },
-    from: { type: 'string', default: '0' },
-    'check-every': { type: 'string', default: '100' },
-  },
+const USAGE = `npm run soak -- [--kills 1000] [--seed S] [--from K] [--check-every 100]\n\nNodes under load, killed at random moments; the same seed kills the same nodes.`;
+const { values } = requireCommandLine(USAGE, {
+  kills: { type: 'string', default: '1000' },
+  seed: { type: 'string', default: String(randomInt(1e9)) },
+  from: { type: 'string', default: '0' },
+  'check-every': { type: 'string', default: '100' },
 });
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());

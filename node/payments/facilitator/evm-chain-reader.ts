@@ -4,9 +4,9 @@ import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SoughtPayment } from '../processor.ts';
 import { carriesOut, findEnd } from './authorization-log.ts';
-import { ChainError, fromChain, hexOf } from './chain-answers.ts';
+import { fromChain, hexOf } from './chain-answers.ts';
 import type { EvmClient } from './chain-client.ts';
-import type { ChainAccount, ChainBlock, ChainReader, PaymentOutcome } from './contract.ts';
+import { ChainError, type ChainAccount, type ChainBlock, type ChainReader, type PaymentOutcome } from './contract.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
 export interface ChainReaderOptions {

@@ -1,5 +1,5 @@
 import type { WalletAddress } from '../../../protocol/payments/payment.ts';
-import { ChainError } from '../../payments/facilitator/chain-answers.ts';
+import { ChainError } from '../../payments/facilitator/contract.ts';
 import type { ChainAccount, ChainBlock, ChainReader } from '../../payments/facilitator/contract.ts';
 
 /** What the chain tells of an address, and what it could not be asked. */

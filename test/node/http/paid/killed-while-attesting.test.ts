@@ -4,7 +4,7 @@ import { screeningRoute } from '../../../../node/http/paid/attested-screening.ts
 import { counterpartyRoute } from '../../../../node/http/paid/check-counterparty.ts';
 import type { PaidRoute } from '../../../../node/http/route.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { ChainError } from '../../../../node/payments/facilitator/chain-answers.ts';
+import { ChainError } from '../../../../node/payments/facilitator/contract.ts';
 import type { Work } from '../../../../node/payments/paid-request.ts';
 import { EditionSearch } from '../../../../node/screening/edition-search.ts';
 import { ListsUnavailableError } from '../../../../node/screening/list-searches.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ChainError } from '../../../../node/payments/facilitator/chain-answers.ts';
+import { ChainError } from '../../../../node/payments/facilitator/contract.ts';
 import type { ChainAccount, ChainBlock } from '../../../../node/payments/facilitator/contract.ts';
 import { type ChainProfile, readProfile } from '../../../../node/screening/counterparty/chain-profile.ts';
 import {
