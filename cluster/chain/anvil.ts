@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { createServer, Socket } from 'node:net';
 import { delimiter, join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { httpRequest } from '../../node/outbound/http-client.ts';
 import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
 
 export interface AnvilOptions {
@@ -35,6 +36,7 @@ const STATES_KEPT = 64;
 /** In milliseconds. */
 const BOOT_MS = 15_000;
 const LOOK_MS = 5;
+const MAX_ANSWER_BYTES = 64 << 10;
 const KILL_AFTER_MS = 1_000;
 /** Its write end is held by this process. */
 const LIFELINE_FD = 3;
@@ -133,11 +135,12 @@ function flags({ port, stateFile, paused }: AnvilOptions): string[] {
 
 async function answers(rpcUrl: string, child: ChildProcess): Promise<void> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
+  const headers = { 'content-type': 'application/json' };
+  const request = { method: 'POST', headers, body, timeoutMs: BOOT_MS, maxBytes: MAX_ANSWER_BYTES } as const;
   for (const deadline = performance.now() + BOOT_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
     if (child.exitCode !== null || child.signalCode !== null) break;
     try {
-      const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-      if (response.ok) return;
+      if ((await httpRequest(rpcUrl, request)).ok) return;
     } catch {
       // Not there yet.
     }

@@ -8,6 +8,7 @@ import type { Tier } from '../../node/accounts/accounts.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { AccountKeysAnswerShape } from '../../node/operator/account-forms.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
+import { httpRequest } from '../../node/outbound/http-client.ts';
 import type { Plan, PlannedNode } from '../plan.ts';
 import { type DemoKeys, DemoKeysShape } from './demo-keys-shape.ts';
 import { StartError } from './start-error.ts';
@@ -28,6 +29,8 @@ const DEMO_TIERS = {
 
 /** Pause between two looks whether a key works, in milliseconds. */
 const LOOK_MS = 250;
+/** Of one look. */
+const LIMITS = { timeoutMs: STARTING_ANSWER_MS, maxBytes: 1 << 20 };
 const OK = 200;
 /** Of a key that is known, and whose minute is used up. */
 const TOO_MANY_REQUESTS = 429;
@@ -90,8 +93,7 @@ async function untilKnown({ id, baseUrl }: PlannedNode, keys: DemoKeys, deadline
 }
 
 async function isKnown(baseUrl: string, apiKey: string): Promise<boolean> {
-  const { status, body } = await fetch(`${baseUrl}/v1/account`, { headers: { 'x-api-key': apiKey } });
-  await body?.cancel();
+  const { status } = await httpRequest(`${baseUrl}/v1/account`, { ...LIMITS, headers: { 'x-api-key': apiKey } });
   return status === OK || status === TOO_MANY_REQUESTS;
 }
 

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { type TileName, writeTilePath } from '../../protocol/log/tile-path.ts';
-import { BodyTooLargeError, cappedBytes } from '../outbound/capped-body.ts';
+import { HttpError, httpRequest } from '../outbound/http-client.ts';
 import {
   AnswerError,
   chainAnswer,
@@ -126,22 +126,22 @@ export class PublicNode {
   async #get(path: string): Promise<Uint8Array> {
     this.#take();
     const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = this.#options;
-    const deadline = AbortSignal.timeout(Math.ceil(Math.min(timeoutMs, this.#left)));
     const began = performance.now();
     try {
-      const response = await fetch(this.url + path, {
+      const { status, ok, bytes } = await httpRequest(this.url + path, {
         headers: { accept: 'application/json, application/octet-stream' },
-        redirect: 'error',
-        signal: AbortSignal.any([deadline, signal]),
+        timeoutMs: Math.ceil(Math.min(timeoutMs, this.#left)),
+        maxBytes: MAX_BODY_BYTES,
+        signal,
       });
-      const bytes = await cappedBytes(response, MAX_BODY_BYTES);
-      if (response.status === TOO_MANY_REQUESTS) this.#notBefore = this.#options.now() + MINUTE_MS;
-      if (response.ok) return bytes;
-      const code = response.status === NOT_FOUND ? 'not-found' : 'refused';
-      throw new PublicNodeError(code, `${this.url}${path} answers ${response.status}`);
+      if (status === TOO_MANY_REQUESTS) this.#notBefore = this.#options.now() + MINUTE_MS;
+      if (ok) return bytes;
+      const code = status === NOT_FOUND ? 'not-found' : 'refused';
+      throw new PublicNodeError(code, `${this.url}${path} answers ${status}`);
     } catch (error) {
       if (error instanceof PublicNodeError) throw error;
-      if (error instanceof BodyTooLargeError) throw new PublicNodeError('too-large', error.message, error);
+      const isTooLarge = error instanceof HttpError && error.code === 'too-large';
+      if (isTooLarge) throw new PublicNodeError('too-large', error.message, error);
       throw new PublicNodeError('unreachable', `${this.url} does not answer`, error);
     } finally {
       this.#left -= performance.now() - began;

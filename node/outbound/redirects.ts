@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** An answer led to where nobody should be led, or on and on. */
+/** An answer leads to an address that is not followed, or to too many of them. */
 export class RedirectError extends Error {
   override readonly name = 'RedirectError';
 }
@@ -37,7 +37,7 @@ export async function followRedirects(first: URL, ask: (url: URL) => Promise<Res
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const response = await ask(url);
-    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
+    const location = isRedirect(response.status) ? response.headers.get('location') : null;
     if (location === null) return response;
     await response.body?.cancel();
     const next = URL.parse(location, url);
@@ -45,6 +45,11 @@ export async function followRedirects(first: URL, ask: (url: URL) => Promise<Res
     url = next;
   }
   throw new RedirectError('leads on and on');
+}
+
+/** Whether a status leads to another address. */
+export function isRedirect(status: number): boolean {
+  return REDIRECTS.has(status);
 }
 
 function mayLeadTo(from: URL, to: URL): boolean {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { httpRequest } from '../../node/outbound/http-client.ts';
 
 /** Questions under way at once, and the pause before a record is asked about again, in milliseconds. */
 const CONNECTIONS = 16;
 const PAUSE_MS = 500;
+const LIMITS = { timeoutMs: 30_000, maxBytes: 1 << 20 };
 
 export interface ConfirmOptions {
   readonly nodeUrl: string;
@@ -30,8 +32,9 @@ export async function confirmAll(ids: readonly string[], options: ConfirmOptions
 async function becomesConfirmed(id: string, { nodeUrl, apiKey, deadline, signal }: ConfirmOptions): Promise<boolean> {
   while (!signal.aborted && Date.now() < deadline) {
     try {
-      const response = await fetch(`${nodeUrl}/v1/status/${id}`, { headers: { 'x-api-key': apiKey }, signal });
-      if ((await response.text()).includes('"status":"confirmed"')) return true;
+      const url = `${nodeUrl}/v1/status/${id}`;
+      const { bytes } = await httpRequest(url, { ...LIMITS, headers: { 'x-api-key': apiKey }, signal });
+      if (Buffer.from(bytes).includes('"status":"confirmed"')) return true;
     } catch {
       // The node may be on its way back.
     }

@@ -1,4 +1,3 @@
-import { Agent } from 'node:http';
 import { Compile } from 'typebox/compile';
 import { TieredAttestBatchAnswerShape } from '../../protocol/api/tiered-attest-batch.ts';
 import { batchesOf } from './batches.ts';
@@ -31,52 +30,41 @@ export interface SendOptions {
  * recorded, so it is sent again as it was; what is left of one that was answered is sent line by line.
  */
 export async function sendAll(lines: AsyncIterable<DecisionLine>, options: SendOptions): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: BATCHES * LINES });
   const batches = batchesOf(lines, options.state.batches);
   const worker = async (): Promise<void> => {
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       if (options.signal.aborted) return;
-      await sendSome(next.value, agent, options);
+      await sendSome(next.value, options);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: BATCHES }, worker));
-  } finally {
-    agent.destroy();
-  }
+  await Promise.all(Array.from({ length: BATCHES }, worker));
 }
 
-async function sendSome(batch: readonly DecisionLine[], agent: Agent, options: SendOptions): Promise<void> {
+async function sendSome(batch: readonly DecisionLine[], options: SendOptions): Promise<void> {
   const { accepted, batches, answered } = options.state;
   const left = batch.filter(({ number }) => !accepted.has(number));
   const [first] = batch;
   if (first === undefined || left.length === 0) return;
   const isOpen = batches.has(first.number) && !answered.has(first.number);
   const isNew = !batches.has(first.number) && left.length === batch.length && batch.length > 1;
-  if (isOpen || isNew) await sendBatch(batch, first.number, agent, options);
-  else await sendOneByOne(left, agent, options);
+  if (isOpen || isNew) await sendBatch(batch, first.number, options);
+  else await sendOneByOne(left, options);
 }
 
-async function sendBatch(
-  batch: readonly DecisionLine[],
-  first: number,
-  agent: Agent,
-  options: SendOptions,
-): Promise<void> {
+async function sendBatch(batch: readonly DecisionLine[], first: number, options: SendOptions): Promise<void> {
   const { state, signal } = options;
   await state.begin(first, batch.at(-1)?.number ?? first);
   const sending = {
-    url: new URL(`${options.nodeUrl}/v1/tiered-attest-batch`),
+    url: `${options.nodeUrl}/v1/tiered-attest-batch`,
     headers: headersOf(options, 'application/x-ndjson', `batch-${first}`),
     body: batch.map(({ text }) => text).join('\n'),
   };
-  const sent = await sendUntilAnswered(sending, agent, signal);
+  const sent = await sendUntilAnswered(sending, signal);
   if (sent.kind === 'refused') {
     // A line is at fault, or not all fit under the daily cap: each is told by itself.
     await state.end(first);
     await sendOneByOne(
       batch.filter(({ number }) => !state.accepted.has(number)),
-      agent,
       options,
     );
   } else if (sent.kind === 'accepted') await takeResults(sent, batch, first, options);
@@ -104,25 +92,25 @@ async function takeResults(
   await state.end(first);
 }
 
-async function sendOneByOne(lines: readonly DecisionLine[], agent: Agent, options: SendOptions): Promise<void> {
+async function sendOneByOne(lines: readonly DecisionLine[], options: SendOptions): Promise<void> {
   const waiting = lines.values();
   const worker = async (): Promise<void> => {
     for (const line of waiting) {
       if (options.signal.aborted) return;
-      await sendOne(line, agent, options);
+      await sendOne(line, options);
     }
   };
   await Promise.all(Array.from({ length: LINES }, worker));
 }
 
-async function sendOne(line: DecisionLine, agent: Agent, options: SendOptions): Promise<void> {
+async function sendOne(line: DecisionLine, options: SendOptions): Promise<void> {
   const { state, onAccepted, onRefused, signal } = options;
   const sending = {
-    url: new URL(`${options.nodeUrl}/v1/tiered-attest`),
+    url: `${options.nodeUrl}/v1/tiered-attest`,
     headers: headersOf(options, 'application/json', String(line.number)),
     body: line.text,
   };
-  const sent = await sendUntilAnswered(sending, agent, signal);
+  const sent = await sendUntilAnswered(sending, signal);
   const id = sent.kind === 'accepted' ? RECORDED.exec(sent.text)?.[1] : undefined;
   if (id !== undefined) {
     await state.accept(line.number, id);

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { httpRequest } from '../../node/outbound/http-client.ts';
+import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
@@ -11,6 +13,8 @@ import type { Target } from '../key/targets.ts';
 /** A bundle that discloses the deepest payload. */
 const MAX_ANSWER_DEPTH = 64;
 const CONFIRM_MS = 30_000;
+/** A bundle is some megabytes at most. */
+const LIMITS = { timeoutMs: 60_000, maxBytes: 64 << 20 };
 
 /** What a verification says, as far as a drill asks. */
 export interface NodeVerdict {
@@ -40,7 +44,7 @@ export class OperatedNode {
   /** Attests a decision; null where the node refused it. */
   async attest(data: JsonObject): Promise<string | null> {
     const body = JSON.stringify({ sourceId: 'drill', data });
-    const answer = await this.#ask('POST', '/v1/attest', body);
+    const answer = await this.#ask('/v1/attest', body);
     return typeof answer.attestationId === 'string' ? answer.attestationId : null;
   }
 
@@ -49,32 +53,33 @@ export class OperatedNode {
     const id = await this.attest(data);
     if (id === null) throw new Error(`${this.id} refused a record`);
     await until(`${id} to be confirmed`, CONFIRM_MS, this.#signal, async () => {
-      return (await this.#ask('GET', `/v1/status/${id}`)).status === 'confirmed';
+      return (await this.#ask(`/v1/status/${id}`)).status === 'confirmed';
     });
     return id;
   }
 
   async verify(id: string): Promise<NodeVerdict> {
-    return verdictOf(await this.#ask('GET', `/v1/verify/${id}`));
+    return verdictOf(await this.#ask(`/v1/verify/${id}`));
   }
 
   async verifyBundle(bundle: Bundle): Promise<NodeVerdict> {
-    return verdictOf(await this.#ask('POST', '/v1/bundles/verify', JSON.stringify(bundle)));
+    return verdictOf(await this.#ask('/v1/bundles/verify', JSON.stringify(bundle)));
   }
 
   /** The bundle of a record, whatever became of it. */
   async bundle(id: string): Promise<Bundle> {
-    return parseBundle(await this.#ask('GET', `/v1/bundles/${id}?partial=1`));
+    return parseBundle(await this.#ask(`/v1/bundles/${id}?partial=1`));
   }
 
-  async #ask(method: 'GET' | 'POST', path: string, body?: string): Promise<JsonObject> {
-    const response = await fetch(this.#baseUrl + path, {
-      method,
-      headers: { 'content-type': 'application/json', 'x-api-key': this.#apiKey },
-      ...(body === undefined ? {} : { body }),
-      signal: this.#signal,
-    });
-    const value = parseJson(await response.text(), { maxDepth: MAX_ANSWER_DEPTH });
+  /** A POST where there is a body. */
+  async #ask(path: string, body?: string): Promise<JsonObject> {
+    const headers = { 'content-type': 'application/json', 'x-api-key': this.#apiKey };
+    const request = { ...LIMITS, headers, signal: this.#signal };
+    const url = this.#baseUrl + path;
+    const { bytes } = await (body === undefined
+      ? httpRequest(url, request)
+      : httpRequest(url, { ...request, method: 'POST', body }));
+    const value = parseJson(decodeUtf8(bytes), { maxDepth: MAX_ANSWER_DEPTH });
     if (!isJsonObject(value)) throw new Error(`${this.id} answered ${path} with no object`);
     return value;
   }

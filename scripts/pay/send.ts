@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import type { PrivateKeyAccount } from 'viem';
+import { httpRequest } from '../../node/outbound/http-client.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { encodeHeader, PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import { USDC, usdOf } from '../../protocol/payments/usdc.ts';
@@ -33,21 +34,26 @@ const TRIES = 6;
 const MAX_PAUSE_MS = 10_000;
 /** Longer than work and settlement may take together. In milliseconds. */
 const ANSWER_MS = 180_000;
+const MAX_ANSWER_BYTES = 64 << 20;
 /** What a node says when it may answer the same call later, with nothing charged or with the one charge. */
 const LATER: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
-/** Sends a call once. Throws the error of the connection. */
+/** Sends a call once. Throws `HttpError`. */
 export async function send(call: PaidCall, payment: string | null): Promise<Reply> {
-  const response = await call.fetch(call.url, {
-    method: call.method,
-    body: call.body,
+  const request = {
     headers: {
       ...(call.body === null ? {} : { 'content-type': 'application/json' }),
       ...(payment === null ? {} : { [PAYMENT_SIGNATURE_HEADER]: payment }),
     },
-    signal: AbortSignal.any([call.signal, AbortSignal.timeout(ANSWER_MS)]),
-  });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+    timeoutMs: ANSWER_MS,
+    maxBytes: MAX_ANSWER_BYTES,
+    signal: call.signal,
+    fetch: call.fetch,
+  };
+  const { status, headers, bytes } = await (call.method === 'GET'
+    ? httpRequest(call.url, { ...request, redirects: 'follow' })
+    : httpRequest(call.url, { ...request, method: 'POST', body: call.body ?? '' }));
+  return { status, headers, text: Buffer.from(bytes).toString() };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { httpRequest } from '../../node/outbound/http-client.ts';
 import { isRecordId, type RecordId } from '../../protocol/ids.ts';
 import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
 import { bodyOf } from './send.ts';
@@ -20,7 +21,7 @@ export interface RecordStatus {
 
 /** Pause before a record is asked about again. In milliseconds. */
 const PAUSE_MS = 1_000;
-const ANSWER_MS = 30_000;
+const LIMITS = { timeoutMs: 30_000, maxBytes: 1 << 20 };
 /** Objects that records make have ids of the same form under other prefixes. */
 const ATTESTATION = 'att_';
 const CONFIRMED = 'confirmed';
@@ -50,9 +51,9 @@ export function isBroken({ status, verified }: RecordStatus): boolean {
 
 async function ask(id: RecordId, { baseUrl, fetch: get, signal }: VerificationOptions): Promise<JsonObject> {
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-    const response = await get(`${baseUrl}/v1/verify/${id}`, { signal: limit });
-    return bodyOf(await response.text());
+    const request = { ...LIMITS, redirects: 'follow', signal, fetch: get } as const;
+    const { bytes } = await httpRequest(`${baseUrl}/v1/verify/${id}`, request);
+    return bodyOf(Buffer.from(bytes).toString());
   } catch {
     // The node may be on its way back.
     return {};

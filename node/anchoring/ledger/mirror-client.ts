@@ -1,6 +1,6 @@
 import type { EntityId } from '../../../protocol/ids.ts';
 import type { ConsensusTimestamp } from '../../../protocol/time.ts';
-import { BodyTooLargeError, cappedBytes } from '../../outbound/capped-body.ts';
+import { type HttpAnswer, HttpError, httpRequest } from '../../outbound/http-client.ts';
 import type { TransactionId } from './ledger-client.ts';
 import { readClock, readMessages, readTransactions, type MirrorMessage } from './mirror-shapes.ts';
 
@@ -94,22 +94,23 @@ export class MirrorClient {
    * `MirrorError`.
    */
   async text(mirror: string, path: string, signal?: AbortSignal): Promise<string | null> {
-    const deadline = AbortSignal.timeout(this.#timeoutMs);
-    let response: Response;
+    let answer: HttpAnswer;
     let text: string;
     try {
-      response = await fetch(`${mirror}/api/v1${path}`, {
+      answer = await httpRequest(`${mirror}/api/v1${path}`, {
         headers: { accept: 'application/json' },
-        redirect: 'error',
-        signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+        timeoutMs: this.#timeoutMs,
+        maxBytes: MAX_BODY_BYTES,
+        signal,
       });
-      text = await textOf(response);
+      text = textOf(answer.bytes);
     } catch (error) {
-      if (error instanceof BodyTooLargeError) throw new MirrorError('too-large', error.message, error);
+      const isTooLarge = error instanceof HttpError && error.code === 'too-large';
+      if (isTooLarge) throw new MirrorError('too-large', error.message, error);
       throw new MirrorError('unreachable', `${mirror} does not answer`, error);
     }
-    if (response.status === 404) return null;
-    if (!response.ok) throw new MirrorError('refused', `${mirror} answers ${response.status}`);
+    if (answer.status === 404) return null;
+    if (!answer.ok) throw new MirrorError('refused', `${mirror} answers ${answer.status}`);
     return text;
   }
 
@@ -126,9 +127,8 @@ export class MirrorClient {
 }
 
 /** A byte order mark is kept: it is a character that the mirror sent. */
-async function textOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  return decoder.decode(await cappedBytes(response, MAX_BODY_BYTES));
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
 function ignoreMirrorFailure(): TransactionStatus {

@@ -11,7 +11,7 @@ import {
   TimestampShape,
 } from '../../../protocol/shapes.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
-import { cappedBytes } from '../../outbound/capped-body.ts';
+import { httpRequest } from '../../outbound/http-client.ts';
 import type { VerifiedRecord } from '../../verification/verifier.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
@@ -113,14 +113,14 @@ function chooseMembers({ self, members, random }: OtherNodesOptions, origin: Nod
  * Null where the member does not know the record, or does not know it confirmed yet. Throws where it cannot be asked.
  */
 async function askNode(baseUrl: string, id: RecordId, signal: AbortSignal): Promise<Result | null> {
-  const response = await fetch(`${baseUrl}/v1/verify/${id}`, {
+  const { ok, bytes } = await httpRequest(`${baseUrl}/v1/verify/${id}`, {
     headers: { accept: 'application/json' },
-    redirect: 'error',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+    timeoutMs: ANSWER_MS,
+    maxBytes: MAX_ANSWER_BYTES,
+    signal,
   });
-  const body = await cappedBytes(response, MAX_ANSWER_BYTES);
-  const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  if (!response.ok || !compiled.Check(value) || value.attestationId !== id) return null;
+  const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  if (!ok || !compiled.Check(value) || value.attestationId !== id) return null;
   // A copy that cannot be read has no status, and is a result all the same.
   return value.status === 'confirmed' || value.status === null ? value : null;
 }

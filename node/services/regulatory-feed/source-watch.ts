@@ -3,20 +3,13 @@ import type { Logger } from 'pino';
 import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
-import { BodyTooLargeError, cappedBytes } from '../../outbound/capped-body.ts';
-import { followRedirects, RedirectError } from '../../outbound/redirects.ts';
+import { type HttpAnswer, HttpError, httpRequest, type Validators } from '../../outbound/http-client.ts';
 import type { Store } from '../../store/store.ts';
 import { MAX_DOCUMENT_BYTES } from './document-reader.ts';
 import type { ItemIntake } from './item-intake.ts';
 import type { RawDocument } from './read-document.ts';
 import { type SourceState, sourceTable } from './regwatch-tables.ts';
 import type { Source } from './sources.ts';
-
-/** What a source said the last time of the document that it gave. */
-interface Validators {
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-}
 
 type Fetched =
   | { readonly outcome: 'document'; readonly document: RawDocument; readonly validators: Validators }
@@ -30,7 +23,6 @@ type Fetched =
 
 /** From the question to the last byte. In milliseconds. */
 const FETCH_MS = 30_000;
-const MAX_HEADER = 1_000;
 const USER_AGENT = 'meridian-regwatch/1';
 const ACCEPT =
   'application/rss+xml, application/atom+xml, application/rdf+xml, application/json, application/xml, text/xml';
@@ -40,35 +32,26 @@ const ACCEPT =
  * outcome. Follows redirects where `followRedirects` does; reads no further than the largest document.
  */
 export async function fetchDocument(url: string, known: Validators, signal: AbortSignal): Promise<Fetched> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
   try {
-    return await ask(new URL(url), known, deadline);
+    return outcomeOf(
+      await httpRequest(url, {
+        headers: { accept: ACCEPT, 'user-agent': USER_AGENT },
+        redirects: 'follow',
+        validators: known,
+        timeoutMs: FETCH_MS,
+        maxBytes: MAX_DOCUMENT_BYTES,
+        signal,
+      }),
+    );
   } catch (error) {
     return failed(error instanceof Error ? reasonOf(error) : 'it cannot be reached');
   }
 }
 
-async function ask(start: URL, { etag, lastModified }: Validators, signal: AbortSignal): Promise<Fetched> {
-  const headers = {
-    accept: ACCEPT,
-    'user-agent': USER_AGENT,
-    ...(etag === null ? {} : { 'if-none-match': etag }),
-    ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
-  };
-  return outcomeOf(await followRedirects(start, (url) => fetch(url, { signal, redirect: 'manual', headers })));
-}
-
-async function outcomeOf(response: Response): Promise<Fetched> {
-  const { status, headers } = response;
+function outcomeOf({ status, headers, validators, bytes }: HttpAnswer): Fetched {
   if (status === 200) {
-    const bytes = await cappedBytes(response, MAX_DOCUMENT_BYTES);
-    return {
-      outcome: 'document',
-      document: { bytes, contentType: headers.get('content-type') },
-      validators: { etag: short(headers.get('etag')), lastModified: short(headers.get('last-modified')) },
-    };
+    return { outcome: 'document', document: { bytes, contentType: headers.get('content-type') }, validators };
   }
-  await response.body?.cancel();
   if (status === 304) return { outcome: 'unchanged' };
   return failed(`it answers ${status}`, readRetryAfter(headers.get('retry-after'), Date.now()));
 }
@@ -86,15 +69,9 @@ function failed(reason: string, retryAfter: number | null = null): Fetched {
 }
 
 function reasonOf(error: Error): string {
-  if (error instanceof BodyTooLargeError) return `it gives more than ${MAX_DOCUMENT_BYTES} bytes`;
-  if (error instanceof RedirectError) return `it ${error.message}`;
-  if (error.name === 'TimeoutError') return `it does not answer in ${FETCH_MS} ms`;
-  return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-/** What is longer is not sent back. */
-function short(header: string | null): string | null {
-  return header !== null && header.length <= MAX_HEADER ? header : null;
+  if (!(error instanceof HttpError)) return error.message;
+  if (error.code === 'too-large') return `it gives more than ${MAX_DOCUMENT_BYTES} bytes`;
+  return error.code === 'unreachable' ? error.message : `it ${error.message}`;
 }
 
 /** First pause after a failure; doubled with each further one in a row. In milliseconds. */

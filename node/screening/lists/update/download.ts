@@ -1,11 +1,5 @@
-import { followRedirects, RedirectError } from '../../../outbound/redirects.ts';
+import { type HttpDownload, HttpError, httpDownload, type Validators } from '../../../outbound/http-client.ts';
 import { ListError } from '../list-error.ts';
-
-/** What a source said of a file the last time, so that it need not send the same again. */
-export interface Validators {
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-}
 
 export type Download =
   | { readonly unchanged: true }
@@ -13,8 +7,6 @@ export type Download =
 
 /** Longest wait for an answer, and for each further piece of it. In milliseconds. */
 const ANSWER_MS = 30_000;
-/** Longest validator that is kept. */
-const MAX_VALIDATOR_CHARACTERS = 512;
 
 /**
  * Asks a source for a file; it may say that nothing has changed. Follows redirects where `followRedirects` does. The
@@ -26,89 +18,33 @@ export async function download(
   signal: AbortSignal,
   answerMs = ANSWER_MS,
 ): Promise<Download> {
-  const { etag, lastModified } = known ?? { etag: null, lastModified: null };
-  const headers = {
-    'accept-encoding': 'identity',
-    ...(etag === null ? {} : { 'if-none-match': etag }),
-    ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
-  };
-  const response = await follow(url, headers, signal, answerMs);
-  if (response.status === 304 && known !== undefined) {
-    await response.body?.cancel();
-    return { unchanged: true };
-  }
-  const { body } = response;
-  if (response.status !== 200 || body === null) {
-    await body?.cancel();
-    throw new ListError('download', `${hostOf(url)} answers ${response.status}`);
-  }
-  const validators = {
-    etag: validator(response.headers.get('etag')),
-    lastModified: validator(response.headers.get('last-modified')),
-  };
-  return { unchanged: false, validators, bytes: () => bodyOf(url, body, signal, answerMs) };
+  const answer = await ask(url, known, signal, answerMs);
+  const { status, validators, body } = answer;
+  if (status === 200) return { unchanged: false, validators, bytes: () => bodyOf(url, body()) };
+  await answer.discard();
+  if (status === 304 && known !== undefined) return { unchanged: true };
+  throw new ListError('download', `${hostOf(url)} answers ${status}`);
 }
 
-async function follow(
-  first: string,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-  answerMs: number,
-): Promise<Response> {
-  try {
-    return await followRedirects(new URL(first), (url) => get(url.href, headers, signal, answerMs));
-  } catch (error) {
-    if (error instanceof RedirectError) throw new ListError('download', `${hostOf(first)} ${error.message}`, error);
-    throw error;
-  }
-}
-
-async function get(
+async function ask(
   url: string,
-  headers: Readonly<Record<string, string>>,
+  validators: Validators | undefined,
   signal: AbortSignal,
-  answerMs: number,
-): Promise<Response> {
-  // Bounds the wait for the answer alone: the body has a bound of its own for each piece.
-  const wait = new AbortController();
-  const timer = setTimeout(() => wait.abort(new ListError('download', `${hostOf(url)} does not answer`)), answerMs);
+  silenceMs: number,
+): Promise<HttpDownload> {
+  const headers = { 'accept-encoding': 'identity' };
   try {
-    return await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.any([signal, wait.signal]) });
+    return await httpDownload(url, { headers, redirects: 'follow', validators, silenceMs, signal });
   } catch (error) {
-    throw refusal(url, error, signal);
-  } finally {
-    clearTimeout(timer);
+    throw refusalOf(url, error);
   }
 }
 
-async function* bodyOf(
-  url: string,
-  body: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
-  answerMs: number,
-): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
+async function* bodyOf(url: string, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    for (;;) {
-      const { done, value } = await within(reader.read(), url, signal, answerMs);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    // What is under way must not keep the process.
-    reader.cancel().catch(() => undefined);
-  }
-}
-
-async function within<Value>(work: Promise<Value>, url: string, signal: AbortSignal, answerMs: number): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new ListError('download', `${hostOf(url)} sends nothing more`)), answerMs);
-  try {
-    return await Promise.race([work, late]);
+    yield* pieces;
   } catch (error) {
-    throw refusal(url, error, signal);
-  } finally {
-    clearTimeout(timer);
+    throw refusalOf(url, error);
   }
 }
 
@@ -117,12 +53,11 @@ function hostOf(url: string): string {
   return URL.parse(url)?.host ?? 'the source';
 }
 
-function refusal(url: string, error: unknown, signal: AbortSignal): Error {
-  if (error instanceof ListError) return error;
-  if (signal.aborted) return new ListError('download', 'it was given up', error);
+function refusalOf(url: string, error: unknown): Error {
+  const code = error instanceof HttpError ? error.code : 'unreachable';
+  if (code === 'aborted') return new ListError('download', 'it was given up', error);
+  if (error instanceof HttpError && code !== 'unreachable') {
+    return new ListError('download', `${hostOf(url)} ${error.message}`, error);
+  }
   return new ListError('download', `${hostOf(url)} did not send the file whole, or cannot be reached`, error);
-}
-
-function validator(text: string | null): string | null {
-  return text === null || text.length > MAX_VALIDATOR_CHARACTERS ? null : text;
 }

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.t
 import { Compile } from '../../../../protocol/shape-check.ts';
 import { CountShape, OrNull } from '../../../../protocol/shapes.ts';
 import { nativeSuite } from '../../../keys/native-suite.ts';
-import { cappedBytes } from '../../../outbound/capped-body.ts';
+import { type HttpAnswer, HttpError, type HttpRequest, httpRequest } from '../../../outbound/http-client.ts';
 import type { RemoteInferenceConfig } from '../config.ts';
 import {
   type Completion,
@@ -118,6 +118,8 @@ export type RemoteEngineConfig = Pick<RemoteInferenceConfig, 'url' | 'headers' |
 const AT_ONCE = 4;
 const MAX_BYTES = 1 << 20;
 const MAX_REFUSAL_BYTES = 16 << 10;
+/** Above every time limit that an operator may set, which ends a call by its signal. In milliseconds. */
+const COMPLETION_MS = 300_000;
 /** How long the list of models may take; the completion does not depend on it. In milliseconds. */
 const MODELS_MS = 5_000;
 /** Statuses by which a server says that it has no time now, or no such model any more. */
@@ -157,43 +159,58 @@ export class RemoteEngine implements Engine {
   async #ask({ messages, maxTokens, temperature, seed }: Prompt, signal: AbortSignal): Promise<ServerCompletion> {
     const { model } = this.#config;
     const body = JSON.stringify({ model, messages, max_tokens: maxTokens, temperature, seed, stream: false });
-    const response = await this.#fetch('/chat/completions', { method: 'POST', body, signal }).catch(
+    const answer = await this.#send('/chat/completions', COMPLETION_MS, { method: 'POST', body, signal }).catch(
       (error: unknown) => {
         signal.throwIfAborted();
-        throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
+        const status = error instanceof HttpError ? error.status : null;
+        if (status === null) throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
+        throw isSuccess(status) ? error : refusalOf(status, '');
       },
     );
-    if (response.ok) return readCompletion(await textOf(response, MAX_BYTES));
-    throw refusalOf(response.status, await textOf(response, MAX_REFUSAL_BYTES).catch(() => ''));
+    if (answer.ok) return readCompletion(textOf(answer));
+    throw refusalOf(answer.status, refusalTextOf(answer));
   }
 
   /** The list of models; null where there is none to be had. */
   async #models(signal: AbortSignal): Promise<string | null> {
-    const soon = AbortSignal.any([signal, AbortSignal.timeout(MODELS_MS)]);
     try {
-      const response = await this.#fetch('/models', { signal: soon });
-      const text = await textOf(response, MAX_BYTES);
-      return response.ok ? text : null;
+      const answer = await this.#send('/models', MODELS_MS, { signal });
+      return answer.ok ? textOf(answer) : null;
     } catch {
       signal.throwIfAborted();
       return null;
     }
   }
 
-  #fetch(path: string, init: RequestInit): Promise<Response> {
+  #send(path: string, timeoutMs: number, request: HttpRequest): Promise<HttpAnswer> {
     const { url, headers } = this.#config;
-    // Credentials go to the server that they are for, and to none that it names.
-    return fetch(url + path, {
-      ...init,
-      redirect: 'error',
+    // Credentials go to the server that they are for: no redirect is followed.
+    return httpRequest(url + path, {
+      ...request,
       headers: { ...headers, 'content-type': 'application/json' },
+      timeoutMs,
+      maxBytes: MAX_BYTES,
     });
   }
 }
 
-/** A byte order mark at its start is left out. Throws `BodyTooLargeError`, and `TypeError` where it is no UTF-8. */
-async function textOf(response: Response, maxBytes: number): Promise<string> {
-  return new TextDecoder('utf-8', { fatal: true }).decode(await cappedBytes(response, maxBytes));
+/** A byte order mark at its start is left out. Throws `TypeError` if it is not UTF-8. */
+function textOf({ bytes }: HttpAnswer): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+}
+
+/** Empty where it is too long, or is not UTF-8. */
+function refusalTextOf(answer: HttpAnswer): string {
+  if (answer.bytes.byteLength > MAX_REFUSAL_BYTES) return '';
+  try {
+    return textOf(answer);
+  } catch {
+    return '';
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 function refusalOf(status: number, text: string): InferenceError {
