@@ -6,7 +6,7 @@ import { MAX_ACCOUNT_NODES } from '../../protocol/accounts/statement.ts';
 import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, NodeIdShape, TimestampShape } from '../../protocol/shapes.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 
 export { type Tier, TIERS };
 
@@ -34,7 +34,7 @@ const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ID_CHARACTERS = 16;
 
 /** (account id) → account. */
-export const accountTable = new Table('account', jsonCodec(isAccount));
+export const accountTable = jsonTable('account', AccountShape);
 
 export function isAccount(value: unknown): value is Account {
   return compiled.Check(value);

@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox';
 import type { KeyAnswer } from '../../protocol/api/keys.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../protocol/api/scopes.ts';
-import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
-import { jsonCodec, Table, textCodec } from '../store/table.ts';
+import { jsonTable, Table, textCodec } from '../store/table.ts';
 import { type KeyId, KeyIdShape } from './key-id.ts';
 
 const ApiKeyShape = Closed({
@@ -29,13 +28,8 @@ const ApiKeyShape = Closed({
 /** What is known of an API key. Its text is nowhere: rows stand under its digest. */
 export type ApiKey = Readonly<Static<typeof ApiKeyShape>>;
 
-const compiled = Compile(ApiKeyShape);
-
 /** (SHA-256 of the key, hex) → whose it is and what it may do. */
-export const apiKeyTable = new Table(
-  'api-key',
-  jsonCodec((value: unknown): value is ApiKey => compiled.Check(value)),
-);
+export const apiKeyTable = jsonTable('api-key', ApiKeyShape);
 /** (account id, key id) → SHA-256 of the key, hex. */
 export const accountKeyTable = new Table('account-key', textCodec);
 

@@ -1,10 +1,9 @@
 import type { Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import type { SpendLimits } from './ledger/spend-guard.ts';
 
 /** What is named for another node. */
@@ -35,13 +34,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 const CountRowShape = Closed({ day: CountShape, names: CountShape });
 type CountRow = Static<typeof CountRowShape>;
-const compiled = Compile(CountRowShape);
 
 /** (kind, other node) → names of the UTC day in force. */
-export const namedForOtherTable = new Table(
-  'named-for-other',
-  jsonCodec((value: unknown): value is CountRow => compiled.Check(value)),
-);
+export const namedForOtherTable = jsonTable('named-for-other', CountRowShape);
 
 /**
  * Whether one name more for that node is within the day's limit, at a time in epoch milliseconds, and leaves so many of

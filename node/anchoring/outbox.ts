@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import type { PreparedTransaction, TransactionId } from './ledger/ledger-client.ts';
 
 /**
@@ -45,28 +44,19 @@ export type RescueRow = Static<typeof RescueRowShape>;
 export type OutboxRow = BatchRow | StatementRow | RescueRow;
 export type OutboxEvent = OutboxRow['history'][number];
 
-const compiledBatch = Compile(BatchRowShape);
-const compiledStatement = Compile(StatementRowShape);
-const compiledRescue = Compile(RescueRowShape);
-const batchCodec = jsonCodec((value: unknown): value is BatchRow => compiledBatch.Check(value));
-const statementRowCodec = jsonCodec((value: unknown): value is StatementRow => compiledStatement.Check(value));
-
 /**
  * batch → row that is not decided yet. Holds what is under way and no history, so reading it costs no more with age.
  */
-export const outboxTable = new Table('outbox', batchCodec);
+export const outboxTable = jsonTable('outbox', BatchRowShape);
 /** batch → confirmed row, without its frozen bytes. */
-export const outboxClosedTable = new Table('outbox-closed', batchCodec);
+export const outboxClosedTable = jsonTable('outbox-closed', BatchRowShape);
 /** statement hash → row that is not confirmed yet. */
-export const statementOutboxTable = new Table('statement-outbox', statementRowCodec);
+export const statementOutboxTable = jsonTable('statement-outbox', StatementRowShape);
 /** statement hash → confirmed row, without its frozen bytes. */
-export const statementOutboxClosedTable = new Table('statement-outbox-closed', statementRowCodec);
+export const statementOutboxClosedTable = jsonTable('statement-outbox-closed', StatementRowShape);
 
 /** (other node, batch) → row of a batch of that node that this one names, until its message was read back. */
-export const rescueOutboxTable = new Table(
-  'rescue-outbox',
-  jsonCodec((value: unknown): value is RescueRow => compiledRescue.Check(value)),
-);
+export const rescueOutboxTable = jsonTable('rescue-outbox', RescueRowShape);
 
 /** Statuses kept of a batch that dies again and again; the first and the latest ones stay. */
 const MAX_HISTORY = 64;

@@ -3,7 +3,6 @@ import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { ProofWord } from '../../protocol/proof/proof-word.ts';
-import { Compile } from '../../protocol/shape-check.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
@@ -11,20 +10,15 @@ import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import { openStatement } from '../log/members/statement-check.ts';
 import { type LoggedRival, rivalNameTable } from '../log/rival-name.ts';
 import type { Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import { isSignedAnew } from './outdone.ts';
 
 /** Two different envelopes for one batch number, both signed by the node. */
 export const EquivocationShape = Closed({ first: SignedStatementShape, second: SignedStatementShape });
 export type Equivocation = Static<typeof EquivocationShape>;
 
-const compiled = Compile(EquivocationShape);
-
 /** (node, batch) → two envelopes of it. One goes only where better ones of its node fill its place. */
-export const equivocationTable = new Table(
-  'equivocation',
-  jsonCodec((value: unknown): value is Equivocation => compiled.Check(value)),
-);
+export const equivocationTable = jsonTable('equivocation', EquivocationShape);
 
 /** A number of which a node told two stories. It stands where both its names were read on the ledger. */
 export interface FoundEquivocation {

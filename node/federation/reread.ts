@@ -1,8 +1,7 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
-import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
@@ -15,7 +14,7 @@ import { ownNameTable } from '../log/start-tables.ts';
 import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable } from '../records/chain-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows, Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import type { LogFollower } from './log-follower.ts';
 
 const RereadShape = Closed({
@@ -24,14 +23,9 @@ const RereadShape = Closed({
   /** Whether all that rests on the old reading is gone. */
   isDropped: Type.Boolean(),
 });
-type Reread = Static<typeof RereadShape>;
 
-const compiled = Compile(RereadShape);
 /** One row, from the operator's command until the ledger was read anew and another key signs. */
-export const rereadTable = new Table(
-  'reread',
-  jsonCodec((value: unknown): value is Reread => compiled.Check(value)),
-);
+export const rereadTable = jsonTable('reread', RereadShape);
 export const REREAD_ROW = 'state';
 
 /** What was made of the topic's messages alone. The texts of rosters stay: each is known by its hash. */

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { rosterInForce } from '../../protocol/log/decision-state.ts';
@@ -15,10 +14,8 @@ import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import type { Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import { TransportError } from '../transport/errors.ts';
-
-const compiled = Compile(Type.Object({ signed: SignedStatementShape, at: TimestampShape }));
 
 /** A roster that this node wants next, as its identity key signed it, and when its operator said so. */
 export interface RosterVote {
@@ -27,9 +24,9 @@ export interface RosterVote {
 }
 
 /** (version) → the roster of that version which this node signed last. */
-export const rosterVoteTable = new Table(
+export const rosterVoteTable = jsonTable(
   'roster-vote',
-  jsonCodec((value: unknown): value is RosterVote => compiled.Check(value)),
+  Type.Object({ signed: SignedStatementShape, at: TimestampShape }),
 );
 
 /** This node does not sign a roster. */

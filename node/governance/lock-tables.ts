@@ -1,29 +1,22 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { PSEUDONYM_PATTERN } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { lockEnd } from '../../protocol/compliance/retention.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import { Compile } from '../../protocol/shape-check.ts';
 import type { LinksTo } from '../records/link-tables.ts';
 import type { Projection } from '../records/projection.ts';
 import { sourceKey } from '../records/sources/sources.ts';
-import { jsonCodec, numberCodec, Table, textCodec } from '../store/table.ts';
+import { jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 import type { Move } from './row-counter.ts';
 
+/** Who placed a legal hold: a person, under a pseudonym, and by which API key. */
 const HoldRowShape = Type.Object(
   { lockedBy: Type.String({ pattern: PSEUDONYM_PATTERN }), keyId: Type.String() },
   { additionalProperties: false },
 );
-/** Who placed a legal hold: a person, under a pseudonym, and by which API key. */
-type HoldRow = Static<typeof HoldRowShape>;
-
-const compiled = Compile(HoldRowShape);
 
 /** (lock) → who placed its legal hold, for as long as it holds: the release needs a second person. */
-export const holdTable = new Table(
-  'hold',
-  jsonCodec((value: unknown): value is HoldRow => compiled.Check(value)),
-);
+export const holdTable = jsonTable('hold', HoldRowShape);
 
 /** (account, source key, seq) → retention lock. */
 export const lockTable = new Table('lock', textCodec);

@@ -1,11 +1,10 @@
-import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
+import Type from 'typebox';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { CountShape, RecordIdShape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import { IntakeError } from './intake-error.ts';
 
 /** How long an idempotency key answers for the request that it came with. In milliseconds. */
@@ -20,14 +19,9 @@ const IdempotencyRowShape = Type.Object(
   },
   { additionalProperties: false },
 );
-type IdempotencyRow = Static<typeof IdempotencyRowShape>;
-const compiled = Compile(IdempotencyRowShape);
 
 /** (account, hash of the caller's key) → the record and the request that it was first used for. */
-export const idempotencyTable = new Table(
-  'idempotency',
-  jsonCodec((value: unknown): value is IdempotencyRow => compiled.Check(value)),
-);
+export const idempotencyTable = jsonTable('idempotency', IdempotencyRowShape);
 
 /** What a caller's `Idempotency-Key` stands for: hashes of the key and of the request that it came with. */
 export interface IdempotentRequest {

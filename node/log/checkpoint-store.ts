@@ -1,16 +1,16 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Checkpoint, SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { type Checkpoint, type SignedCheckpoint, SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { hasMember } from '../../protocol/log/roster.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
-import { Table } from '../store/table.ts';
-import { checkpointCodec, type KnownCheckpoint, readCheckpoint } from './known-checkpoint.ts';
+import { jsonTable } from '../store/table.ts';
+import { type KnownCheckpoint, readCheckpoint } from './known-checkpoint.ts';
 import type { LogRoster } from './log-rosters.ts';
 
 /** (node, key id, size) → a checkpoint of the member that this node's own tree contradicts: evidence. */
-export const falseCheckpointTable = new Table('false-checkpoint', checkpointCodec);
+export const falseCheckpointTable = jsonTable('false-checkpoint', SignedCheckpointShape);
 
 /** Keys of one member by which false checkpoints are kept. */
 export const FALSE_KEYS_OF_A_MEMBER = 4;
@@ -101,12 +101,12 @@ function rowOf({ checkpoint, signed }: KnownCheckpoint): Operation {
 }
 
 /** (node, key id) → the member's newest checkpoint by that key that agrees with this node's own tree. */
-export const checkpointTable = new Table('checkpoint', checkpointCodec);
+export const checkpointTable = jsonTable('checkpoint', SignedCheckpointShape);
 /**
  * (version, node) → a checkpoint of a member of the roster of that version that covers the decision which replaced it:
  * with it a bundle can be made for ever that whoever pinned that roster believes.
  */
-export const replacedCheckpointTable = new Table('replaced-checkpoint', checkpointCodec);
+export const replacedCheckpointTable = jsonTable('replaced-checkpoint', SignedCheckpointShape);
 
 /** Keys of one member whose newest checkpoint is kept. */
 export const KEYS_OF_A_MEMBER = 2;

@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import type { Rival, TopicMessage } from '../../protocol/log/decide.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { Closed, ConsensusTimestampShape, CountShape, EntityIdShape } from '../../protocol/shapes.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 
 /** A message of the topic that names a batch: a decision is one too. */
 const LedgerNameShape = Closed({
@@ -19,16 +18,11 @@ const LedgerNameShape = Closed({
 });
 export type LedgerName = Readonly<Static<typeof LedgerNameShape>>;
 
-const compiled = Compile(LedgerNameShape);
-
 /**
  * (node, batch) → the first message by which the node's own account names another envelope for a number that was
  * decided. One is kept a number (protocol §2); each costs its node a ledger fee.
  */
-export const rivalNameTable = new Table(
-  'log-rival',
-  jsonCodec((value: unknown): value is LedgerName => compiled.Check(value)),
-);
+export const rivalNameTable = jsonTable('log-rival', LedgerNameShape);
 
 /** A rival that the log has read, and the message that names it. */
 export interface LoggedRival extends Rival {

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { Closed, CountShape, OrdinalShape } from '../../protocol/shapes.ts';
-import { type Codec, jsonCodec, numberCodec, Table, textCodec } from '../store/table.ts';
+import { type Codec, jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 
 /**
  * What a start has to know of the runs before. `signed`: 1 once this store may have signed a group or an envelope ·
@@ -22,13 +21,8 @@ const StartToldShape = Closed({
 });
 export type StartTold = Static<typeof StartToldShape>;
 
-const compiled = Compile(StartToldShape);
-
 /** (node) → what this member told it when it asked at its newest start, and had from it since. */
-export const startToldTable = new Table(
-  'start-told',
-  jsonCodec((value: unknown): value is StartTold => compiled.Check(value)),
-);
+export const startToldTable = jsonTable('start-told', StartToldShape);
 
 const keyIdCodec: Codec<Sha256Hash> = {
   encode: textCodec.encode,

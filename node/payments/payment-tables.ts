@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { PAYMENT_IDENTIFIER_PATTERN } from '../../protocol/payments/identifier.ts';
 import { AtomicAmountShape, TransactionShape, WalletAddressShape } from '../../protocol/payments/settlement.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
-import { bytesCodec, jsonCodec, Table, textCodec } from '../store/table.ts';
+import { bytesCodec, jsonTable, Table, textCodec } from '../store/table.ts';
 
 /**
  * `settling`: a settlement was begun, and what came of it is not on record. `unknown`: it has ended without anyone
@@ -53,14 +52,8 @@ export type PaymentRow = Readonly<Static<typeof PaymentRowShape>>;
 const IdentifierRowShape = Closed({ request: Sha256Shape, payment: Type.String() });
 export type IdentifierRow = Readonly<Static<typeof IdentifierRowShape>>;
 
-const compiledPayment = Compile(PaymentRowShape);
-const compiledIdentifier = Compile(IdentifierRowShape);
-
 /** (network, asset, payer, nonce) → what became of the authorization. Of a published one never deleted. */
-export const paymentTable = new Table(
-  'payment',
-  jsonCodec((value: unknown): value is PaymentRow => compiledPayment.Check(value)),
-);
+export const paymentTable = jsonTable('payment', PaymentRowShape);
 /** (the same) → nothing. A row for each payment that is open. */
 export const paymentOpenTable = new Table('payment-open', textCodec);
 /** (the same) → nothing. A row for each payment that is settled, and whose records are still to be made. */
@@ -72,10 +65,7 @@ export const paymentDraftTable = new Table('payment-draft', bytesCodec);
 /** (epoch milliseconds, the same) → nothing: what is held for the payment ends then. */
 export const paymentEndTable = new Table('payment-end', textCodec);
 /** (payer, identifier) → the payment that was made under it. */
-export const paymentIdentifierTable = new Table(
-  'payment-identifier',
-  jsonCodec((value: unknown): value is IdentifierRow => compiledIdentifier.Check(value)),
-);
+export const paymentIdentifierTable = jsonTable('payment-identifier', IdentifierRowShape);
 
 /** Whether a settlement was begun of which nobody knows what came of it. */
 export function isUncertain({ state }: Pick<PaymentRow, 'state'>): boolean {

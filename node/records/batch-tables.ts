@@ -2,15 +2,14 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { Tile } from '../../protocol/merkle/tiles.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { statementCodec } from '../store/statement-codec.ts';
+import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { CoveringRows } from '../store/covering-rows.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
-import { bytesCodec, numberCodec, Table } from '../store/table.ts';
+import { bytesCodec, jsonTable, numberCodec, Table } from '../store/table.ts';
 
 /** (node, batch) → signed envelope. */
-export const envelopeTable = new Table('envelope', statementCodec);
+export const envelopeTable = jsonTable('envelope', SignedStatementShape);
 /** (node, first seq) → batch. */
 export const batchFirstTable = new Table('batch-first', numberCodec);
 /** (node, batch, level, index) → hashes of a tile of the batch's tree. */

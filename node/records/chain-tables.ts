@@ -1,5 +1,3 @@
-import type { Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { hash } from 'node:crypto';
 import { type ChainState, ChainStateShape } from '../../protocol/chain/chain-state.ts';
 import type { MovedSource, SourceName } from '../../protocol/chain/sources.ts';
@@ -7,27 +5,17 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
-import { jsonCodec, numberCodec, Table } from '../store/table.ts';
+import { jsonTable, numberCodec, Table } from '../store/table.ts';
 
 const SourceRowShape = Closed({ sourceSeq: OrdinalShape, leaf: Sha256Shape });
-type SourceRow = Static<typeof SourceRowShape>;
-
-const compiledState = Compile(ChainStateShape);
-const compiledSource = Compile(SourceRowShape);
 
 /**
  * (node) → where its chain stands after the last batch that was derived here: of this node's own chain the last that it
  * sealed, of another's the last that was decided and derived.
  */
-export const chainStateTable = new Table(
-  'chain-state',
-  jsonCodec((value: unknown): value is ChainState => compiledState.Check(value)),
-);
+export const chainStateTable = jsonTable('chain-state', ChainStateShape);
 /** (node, hash of account and source) → the source's last record within the batches derived. */
-export const chainSourceTable = new Table(
-  'chain-source',
-  jsonCodec((value: unknown): value is SourceRow => compiledSource.Check(value)),
-);
+export const chainSourceTable = jsonTable('chain-source', SourceRowShape);
 
 /** (node, key id) → the last batch that was derived here and is signed by that key, of other nodes' chains. */
 export const sealingKeyTable = new Table('sealing-key', numberCodec);

@@ -1,16 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { OrdinalShape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
-import { jsonCodec, type Table } from '../store/table.ts';
+import type { Table } from '../store/table.ts';
 
-const CountEndShape = Type.Object({ version: OrdinalShape, next: OrdinalShape }, { additionalProperties: false });
+export const CountEndShape = Type.Object(
+  { version: OrdinalShape, next: OrdinalShape },
+  { additionalProperties: false },
+);
 /** By which rules was counted, and the first record that is not. */
 export type CountEnd = Static<typeof CountEndShape>;
-const end = Compile(CountEndShape);
-
-export const countEndCodec = jsonCodec((value: unknown): value is CountEnd => end.Check(value));
 
 /** Rows that follow from a node's own records, and the mark that says up to which one they count: written together. */
 export interface CountedRows {

@@ -4,12 +4,11 @@ import { refusedKeyOf } from '../../protocol/accounts/refused-key.ts';
 import type { AttestationRecord, WrittenRecord } from '../../protocol/chain/record.ts';
 import { type NodeId, type RecordId, recordId } from '../../protocol/ids.ts';
 import type { Group } from '../../protocol/statement/group.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { compressedTextCodec } from '../store/compressed-text.ts';
 import type { Operation } from '../store/operation.ts';
-import { statementCodec } from '../store/statement-codec.ts';
 import type { Reads } from '../store/store.ts';
-import { numberCodec, Table, textCodec } from '../store/table.ts';
+import { jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 import { accountRecordProjection } from './account-record-table.ts';
 import { linkProjection } from './link-tables.ts';
 import type { Projection } from './projection.ts';
@@ -54,7 +53,7 @@ export const bodyTable = new Table('body', compressedTextCodec);
 /** (record id) → seq. */
 export const recordIndex = new Table('record', numberCodec);
 /** (node, first seq) → the signed group statement that is the receipt of the records from there on. */
-export const groupTable = new Table('group', statementCodec);
+export const groupTable = jsonTable('group', SignedStatementShape);
 
 /** What every node derives from the records of every node. */
 export const COMMON_PROJECTIONS: readonly Projection[] = [

@@ -1,4 +1,6 @@
+import type { Static, TSchema } from 'typebox';
 import { decodeUtf8, utf8, wellFormed } from '../../protocol/bytes.ts';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { Operation } from './operation.ts';
 import type { RangeOptions, Reads } from './store.ts';
 
@@ -18,18 +20,6 @@ export const numberCodec: Codec<number> = {
     return value;
   },
 };
-
-/** JSON values that the reader's guard accepts. */
-export function jsonCodec<Value>(accepts: (value: unknown) => value is Value): Codec<Value> {
-  return {
-    encode: (value) => utf8(JSON.stringify(value)),
-    decode: (bytes) => {
-      const value: unknown = JSON.parse(decodeUtf8(bytes));
-      if (!accepts(value)) throw new TypeError('a stored row has another shape');
-      return value;
-    },
-  };
-}
 
 /** Digits of a number in a key: enough for every safe integer, so that text order is number order. */
 const KEY_DIGITS = 16;
@@ -112,6 +102,19 @@ export class Table<Value> {
     const row = await store.first({ gte: prefix, lte, reverse: true });
     return row === undefined ? undefined : [row[0].slice(prefix.length), this.#codec.decode(row[1])];
   }
+}
+
+/** A table whose values are JSON of a shape. Reading a row of another shape throws `TypeError`. */
+export function jsonTable<Shape extends TSchema>(name: string, shape: Shape): Table<Static<Shape>> {
+  const check = Compile(shape);
+  return new Table(name, {
+    encode: (value) => utf8(JSON.stringify(value)),
+    decode: (bytes) => {
+      const value: unknown = JSON.parse(decodeUtf8(bytes));
+      if (!check.Check(value)) throw new TypeError('a stored row has another shape');
+      return value;
+    },
+  });
 }
 
 function pick(options: { readonly reverse?: boolean; readonly limit?: number }): RangeOptions {

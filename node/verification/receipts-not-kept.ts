@@ -6,7 +6,6 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import { judgeProof } from '../../protocol/proof/judge-proof.ts';
 import { type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
-import { Compile } from '../../protocol/shape-check.ts';
 import { Base64urlShape, Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import { PathShape } from '../../protocol/verdict/bundle.ts';
@@ -17,7 +16,7 @@ import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import { openStatement } from '../log/members/statement-check.ts';
 import { readBatchLeaf, readBatchOf, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { jsonTable } from '../store/table.ts';
 import { decisionNaming, readBatchPath } from './evidence.ts';
 import { type FederationProofSources, placeDecision, proveFederation } from './federation-proof.ts';
 import type { GivenReceipt } from './judge-bundle.ts';
@@ -26,13 +25,9 @@ import type { ProofTrees } from './proof-trees.ts';
 
 const KeptShape = Closed({ statement: Type.String(), signature: Base64urlShape, leaf: Sha256Shape, path: PathShape });
 type KeptReceipt = Static<typeof KeptShape>;
-const compiled = Compile(KeptShape);
 
 /** (node, seq) → a receipt of the node for that record, in whose place the decided batch holds another one. */
-export const receiptNotKeptTable = new Table(
-  'receipt-not-kept',
-  jsonCodec((value: unknown): value is KeptReceipt => compiled.Check(value)),
-);
+export const receiptNotKeptTable = jsonTable('receipt-not-kept', KeptShape);
 
 export interface ReceiptSources extends FederationProofSources {
   readonly store: Store;

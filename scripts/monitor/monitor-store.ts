@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +13,7 @@ import {
   Sha256Shape,
 } from '../../protocol/shapes.ts';
 import { Store, StoreError } from '../../node/store/store.ts';
-import { jsonCodec, Table } from '../../node/store/table.ts';
+import { jsonTable } from '../../node/store/table.ts';
 import { AlertShape } from './alerts.ts';
 
 const UndecidedShape = Closed({
@@ -51,11 +50,8 @@ const MonitorStateShape = Closed({
 });
 export type MonitorState = Static<typeof MonitorStateShape>;
 
-const compiled = Compile(MonitorStateShape);
-const stateCodec = jsonCodec((value: unknown): value is MonitorState => compiled.Check(value));
-
 /** One row: all that is known beside the log and the checkpoints, which stand in tables of their own. */
-const monitorStateTable = new Table('monitor-state', stateCodec);
+const monitorStateTable = jsonTable('monitor-state', MonitorStateShape);
 const STATE_ROW = 'state';
 
 const EMPTY_STATE: MonitorState = {

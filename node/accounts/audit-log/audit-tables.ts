@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { decodeUtf8, utf8 } from '../../../protocol/bytes.ts';
 import type { AuditEnd } from '../../../protocol/audit/chain.ts';
 import { type AuditDay, isAuditDay } from '../../../protocol/audit/day.ts';
 import { Closed, OrdinalShape, Sha256Shape, TimestampShape } from '../../../protocol/shapes.ts';
 import type { Store } from '../../store/store.ts';
-import { type Codec, jsonCodec, Table } from '../../store/table.ts';
+import { type Codec, jsonTable, Table } from '../../store/table.ts';
 
 const linesCodec: Codec<readonly string[]> = {
   encode: (lines) => utf8(lines.join('\n')),
@@ -30,26 +29,16 @@ const DayRowShape = Closed({ first: OrdinalShape, last: OrdinalShape, head: Sha2
 /** Counters of the first and last line of a day, and the hash of the last. */
 export type AuditDayRow = Static<typeof DayRowShape>;
 
-const compiledHead = Compile(HeadRowShape);
-const compiledDay = Compile(DayRowShape);
-const compiledClosed = Compile(Type.Unsafe<AuditDay>(Type.Refine(Type.String(), isAuditDay)));
-
 /** (account, seq of the first line) → lines of the account's chain, as they were hashed. */
 export const auditEntryTable = new Table('audit-entry', linesCodec);
 /** (account) → end of its chain. Moves in the write of the lines. */
-export const auditHeadTable = new Table(
-  'audit-head',
-  jsonCodec((value: unknown): value is AuditHeadRow => compiledHead.Check(value)),
-);
+export const auditHeadTable = jsonTable('audit-head', HeadRowShape);
 /** (day, account) → the day's lines so far. Written with the lines, deleted by the record that attests the day. */
-export const auditDayTable = new Table(
-  'audit-day',
-  jsonCodec((value: unknown): value is AuditDayRow => compiledDay.Check(value)),
-);
+export const auditDayTable = jsonTable('audit-day', DayRowShape);
 /** One row: the last day that is closed. No line of it or of an earlier day is written any more. */
-export const auditClosedTable = new Table(
+export const auditClosedTable = jsonTable(
   'audit-closed',
-  jsonCodec((value: unknown): value is AuditDay => compiledClosed.Check(value)),
+  Type.Unsafe<AuditDay>(Type.Refine(Type.String(), isAuditDay)),
 );
 export const CLOSED_ROW = 'day';
 

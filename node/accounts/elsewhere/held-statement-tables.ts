@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, RecordIdShape } from '../../../protocol/shapes.ts';
-import { jsonCodec, Table, textCodec } from '../../store/table.ts';
+import { jsonTable, Table, textCodec } from '../../store/table.ts';
 
 const HeldStatementShape = Closed({
   /** The record of this version. */
@@ -13,13 +12,8 @@ const HeldStatementShape = Closed({
 });
 export type HeldStatement = Readonly<Static<typeof HeldStatementShape>>;
 
-const compiled = Compile(HeldStatementShape);
-
 /** (home, account, seq of the record) → a version of the account's statement, as its home or a named node gave it. */
-export const heldStatementTable = new Table(
-  'account-statement',
-  jsonCodec((value: unknown): value is HeldStatement => compiled.Check(value)),
-);
+export const heldStatementTable = jsonTable('account-statement', HeldStatementShape);
 
 const ForeignKeyShape = Closed({
   /** Of which a held statement states the key. */
@@ -29,13 +23,8 @@ const ForeignKeyShape = Closed({
 });
 export type ForeignKey = Readonly<Static<typeof ForeignKeyShape>>;
 
-const compiledKey = Compile(ForeignKeyShape);
-
 /** (SHA-256 of a key, hex) → the accounts of other nodes whose it is. */
-export const foreignKeyTable = new Table(
-  'foreign-key',
-  jsonCodec((value: unknown): value is ForeignKey => compiledKey.Check(value)),
-);
+export const foreignKeyTable = jsonTable('foreign-key', ForeignKeyShape);
 
 /**
  * (home, account, seq of the record) → id of the record: this version of the account's statement has arrived, and

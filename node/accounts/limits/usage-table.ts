@@ -1,9 +1,9 @@
 import { type AuditDay as UtcDay, dayOf, isAuditDay } from '../../../protocol/audit/day.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { countEndCodec, type CountedRows } from '../../records/count-end.ts';
+import { CountEndShape, type CountedRows } from '../../records/count-end.ts';
 import type { Store } from '../../store/store.ts';
-import { numberCodec, Table } from '../../store/table.ts';
+import { jsonTable, numberCodec, Table } from '../../store/table.ts';
 
 /** A day of UTC, `2026-11-21`. Text order is time order. */
 export type { UtcDay };
@@ -19,7 +19,7 @@ export const usageTable = new Table('usage', numberCodec);
 /**
  * (node) → how far its records are counted. No row beside counts: all of them, by a release that wrote each at once.
  */
-export const usageEndTable = new Table('usage-end', countEndCodec);
+export const usageEndTable = jsonTable('usage-end', CountEndShape);
 
 /** Goes up where other records count than before: then all are counted anew when the node starts. */
 const USAGE_VERSION = 1;

@@ -1,8 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, TimestampShape } from '../../../protocol/shapes.ts';
-import { jsonCodec, Table } from '../../store/table.ts';
+import { jsonTable } from '../../store/table.ts';
 
 /** How long a link works. In milliseconds. */
 export const LINK_MS = 900_000;
@@ -13,13 +12,8 @@ const LostKeyShape = Closed({ account: Type.String(), expiresAt: TimestampShape 
 /** Whose keys a link replaces, and until when. */
 export type LostKeyRow = Readonly<Static<typeof LostKeyShape>>;
 
-const compiled = Compile(LostKeyShape);
-
 /** (SHA-256 of a link's token, hex) → what the link is good for. The token itself stands in the mail alone. */
-export const lostKeyTable = new Table(
-  'lost-key',
-  jsonCodec((value: unknown): value is LostKeyRow => compiled.Check(value)),
-);
+export const lostKeyTable = jsonTable('lost-key', LostKeyShape);
 
 /** A fresh token: 256 random bits, base64url. */
 export function newToken(): string {

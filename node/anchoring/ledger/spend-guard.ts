@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, CountShape } from '../../../protocol/shapes.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
-import { jsonCodec, Table } from '../../store/table.ts';
+import { jsonTable } from '../../store/table.ts';
 
 /** What anchoring may cost. Over a limit, anchors wait for the next window; none is lost. */
 export interface SpendLimits {
@@ -53,12 +52,8 @@ const SpentShape = Closed({
 });
 type Spent = Static<typeof SpentShape>;
 
-const compiled = Compile(SpentShape);
 /** What is paid for → what was spent on it in the windows in force. */
-export const spendTable = new Table(
-  'spend',
-  jsonCodec((value: unknown): value is Spent => compiled.Check(value)),
-);
+export const spendTable = jsonTable('spend', SpentShape);
 export const SPEND_ROW = 'anchoring';
 const NOTHING: Spent = { hour: 0, inHour: 0, day: 0, inDay: 0, tinybars: 0 };
 

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, TimestampShape } from '../../../protocol/shapes.ts';
 import type { Store } from '../../store/store.ts';
-import { jsonCodec, Table } from '../../store/table.ts';
+import { jsonTable } from '../../store/table.ts';
 
 /** Where a node's own chain ended: its last batch, and the first record that is in none. */
 export const ChainEndShape = Closed({ batch: CountShape, next: OrdinalShape });
@@ -33,16 +32,11 @@ const RestorationShape = Closed({
 export type Restoration = Static<typeof RestorationShape>;
 export const RestorationsShape = Type.Array(RestorationShape);
 
-const compiled = Compile(RestorationShape);
-
 /**
  * (node, time of the copy) → what became of a copy of the store. Every copy carries such a row from its first write on,
  * so that whoever opens it, however it got there, knows that it is an old one. A store that was never copied has none.
  */
-export const restorationTable = new Table(
-  'restoration',
-  jsonCodec((value: unknown): value is Restoration => compiled.Check(value)),
-);
+export const restorationTable = jsonTable('restoration', RestorationShape);
 
 /** All of a node's restorations, the oldest first. They are few: each is an operator's doing. */
 export async function readRestorations(store: Store, node: NodeId): Promise<Restoration[]> {

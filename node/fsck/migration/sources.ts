@@ -1,8 +1,7 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { recordLeaf, type WholeTexts } from '../../../protocol/chain/record.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, OrdinalShape, Sha256Shape } from '../../../protocol/shapes.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { splitTexts } from '../../records/record-lines.ts';
@@ -12,17 +11,12 @@ import { countOf, sourceIndex } from '../../records/sources/source-index.ts';
 import { type HashedRecord, sourceIndexOperations, sourceKey } from '../../records/sources/sources.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, StoreError } from '../../store/store.ts';
-import { jsonCodec, numberCodec, Table } from '../../store/table.ts';
+import { jsonTable, numberCodec, Table } from '../../store/table.ts';
 
 const HeadShape = Closed({ sourceId: Type.String(), sourceSeq: OrdinalShape, leaf: Sha256Shape });
-type Head = Static<typeof HeadShape>;
-const compiled = Compile(HeadShape);
 
 /** (account, source key) → the last record of the source. */
-export const formerHeadTable = new Table(
-  'source',
-  jsonCodec((value: unknown): value is Head => compiled.Check(value)),
-);
+export const formerHeadTable = jsonTable('source', HeadShape);
 /** (account, source key, sourceSeq) → seq of the record. */
 export const formerRecordTable = new Table('source-record', numberCodec);
 

@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { dayOf } from '../../../protocol/audit/day.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, TimestampShape } from '../../../protocol/shapes.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { jsonCodec, numberCodec, Table } from '../../store/table.ts';
+import { jsonTable, numberCodec, Table } from '../../store/table.ts';
 import { agentPart } from './agent-tables.ts';
 
 const SpanShape = { count: CountShape, firstSeen: OrNull(TimestampShape), lastSeen: OrNull(TimestampShape) };
@@ -23,13 +22,8 @@ const AgentTallyShape = Closed({
  */
 export type AgentTallyRow = Readonly<Static<typeof AgentTallyShape>>;
 
-const compiled = Compile(AgentTallyShape);
-
 /** (hash of the agent's id) → counts of this node's own records about it. */
-export const agentTallyTable = new Table(
-  'agent-tally',
-  jsonCodec((value: unknown): value is AgentTallyRow => compiled.Check(value)),
-);
+export const agentTallyTable = jsonTable('agent-tally', AgentTallyShape);
 /**
  * (hash of the agent's id, seq) → the how manieth record of the agent that is: between two seqs, a difference counts.
  */

@@ -10,19 +10,18 @@ import type { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { isRevocationNamed } from '../../../protocol/log/in-force.ts';
 import type { Revocation } from '../../../protocol/log/revocation.ts';
 import { hasMember } from '../../../protocol/log/roster.ts';
-import type { SignedStatement } from '../../../protocol/statement/statement.ts';
+import { type SignedStatement, SignedStatementShape } from '../../../protocol/statement/statement.ts';
 import { checkedSuite, nativeSuite } from '../../keys/native-suite.ts';
 import type { Operation } from '../../store/operation.ts';
-import { statementCodec } from '../../store/statement-codec.ts';
 import type { Store } from '../../store/store.ts';
-import { Table } from '../../store/table.ts';
+import { jsonTable } from '../../store/table.ts';
 import { CurrentRosters, type RosterSource } from './current-rosters.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 
 /** (node, key id, hash of the identity key that signed it) → key certificate. */
-export const certificateTable = new Table('certificate', statementCodec);
+export const certificateTable = jsonTable('certificate', SignedStatementShape);
 /** (node, key id, hash of the text) → revocation. */
-export const revocationTable = new Table('revocation', statementCodec);
+export const revocationTable = jsonTable('revocation', SignedStatementShape);
 
 /** Key parts of a certificate's row. */
 export function certificateParts({ certificate: { node, keyId }, identityKey }: CertifiedKey): readonly string[] {

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import type { GivenRosters } from '../../../protocol/keys/roster-file.ts';
@@ -7,14 +6,12 @@ import { SignedRosterShape } from '../../../protocol/keys/signed-roster.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { DECISION_STATE_ROW, decisionStateTable, rosterTextTable } from '../log-tables.ts';
 import type { Rows } from '../../store/store.ts';
-import { jsonCodec, Table } from '../../store/table.ts';
-
-const compiled = Compile(Type.Object({ genesis: SignedRosterShape, later: Type.Array(Type.String()) }));
+import { jsonTable } from '../../store/table.ts';
 
 /** One row: the rosters that the node was given at its last start. */
-export const givenRostersTable = new Table(
+export const givenRostersTable = jsonTable(
   'given-rosters',
-  jsonCodec((value: unknown): value is GivenRosters => compiled.Check(value)),
+  Type.Unsafe<GivenRosters>(Type.Object({ genesis: SignedRosterShape, later: Type.Array(Type.String()) })),
 );
 export const GIVEN_ROSTERS_ROW = 'given';
 

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import { isRecordId, type RecordId } from '../../../protocol/ids.ts';
-import { countEndCodec, type CountedRows } from '../count-end.ts';
-import { type Codec, Table } from '../../store/table.ts';
+import { CountEndShape, type CountedRows } from '../count-end.ts';
+import { type Codec, jsonTable, Table } from '../../store/table.ts';
 
 /** How many records there are, with the ids of the first ones and of the last. */
 export interface FacetCount {
@@ -22,7 +22,7 @@ const countCodec: Codec<FacetCount> = {
 /** (account, source key or `all`, UTC day, facet) → how many records of this node. A projection of its own records. */
 export const tallyTable = new Table('tally', countCodec);
 /** (node) → how far its records are counted. */
-export const tallyEndTable = new Table('tally-end', countEndCodec);
+export const tallyEndTable = jsonTable('tally-end', CountEndShape);
 
 /** Goes up where records get other facets than before: then all are counted anew when the node starts. */
 export const TALLY_VERSION = 3;

@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { encodeHex } from '../../../protocol/bytes.ts';
 import { hashBytes, type Sha256Hash } from '../../../protocol/hash.ts';
 import { Closed, Sha256Shape, TimestampShape } from '../../../protocol/shapes.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Projection } from '../../records/projection.ts';
-import { jsonCodec, Table, textCodec } from '../../store/table.ts';
+import { jsonTable, Table, textCodec } from '../../store/table.ts';
 import { isListId, type ListId } from './list-id.ts';
 
 /** (list, seq) → record that attests an edition. The last of a list names the edition in force. */
@@ -29,13 +28,8 @@ const SourceRowShape = Closed({
 /** How the last look at a list's source went, and what to send along with the next. */
 export type SourceRow = Readonly<Static<typeof SourceRowShape>>;
 
-const compiled = Compile(SourceRowShape);
-
 /** (list) → how the last look at its source went. Lost, the next one downloads everything. */
-export const listSourceTable = new Table(
-  'list-source',
-  jsonCodec((value: unknown): value is SourceRow => compiled.Check(value)),
-);
+export const listSourceTable = jsonTable('list-source', SourceRowShape);
 
 export const LIST_PROJECTIONS: readonly Projection[] = [
   {

@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from '../../../protocol/shape-check.ts';
 import { RegContentShape, RegItemIdShape } from '../../../protocol/api/regwatch-item.ts';
 import { CHANGE_TYPES } from '../../../protocol/api/regwatch-words.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../../protocol/shapes.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import type { Projection } from '../../records/projection.ts';
-import { jsonCodec, Table, textCodec } from '../../store/table.ts';
+import { jsonTable, Table, textCodec } from '../../store/table.ts';
 import { MAX_KEY } from './entry.ts';
 
 /** The account that a node's own items stand under. No account can have it: it holds a colon. */
@@ -55,23 +54,14 @@ const SourceStateShape = Closed({
 });
 export type SourceState = Readonly<Static<typeof SourceStateShape>>;
 
-const compiledRevision = Compile(RevisionShape);
-const compiledState = Compile(SourceStateShape);
-
 /** (record id) → the revision that the record attests: its payload. */
-export const revisionTable = new Table(
-  'reg-revision',
-  jsonCodec((value: unknown): value is Revision => compiledRevision.Check(value)),
-);
+export const revisionTable = jsonTable('reg-revision', RevisionShape);
 /** (item, seq) → record. The last is the item as it stands. */
 export const itemTable = new Table('reg-item', textCodec);
 /** (age, item, seq) → record. The newest comes first; of those of one moment, in order of the item's id. */
 export const feedTable = new Table('reg-feed', textCodec);
 /** (source id) → how it was met. */
-export const sourceTable = new Table(
-  'reg-source',
-  jsonCodec((value: unknown): value is SourceState => compiledState.Check(value)),
-);
+export const sourceTable = jsonTable('reg-source', SourceStateShape);
 
 /** Epoch milliseconds that age is counted back from: in the year 2286. */
 const END_OF_TIME = 9_999_999_999_999;

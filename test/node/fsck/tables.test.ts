@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert';
 import { CHECKED_TABLES } from '../../../node/fsck/tables.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../node');
-const TABLE = /new Table(?:<[^(]*>)?\(\s*'([^']+)'/g;
+const TABLE = /(?:new Table|jsonTable)(?:<[^(]*>)?\(\s*'([^']+)'/g;
 
-/** A table that is read another way has the name of the first. */
-const CONSTRUCTED = /new Table(?!\(this\.name)/g;
+/** A table that is read another way has the name of the first; `jsonTable` constructs one of its caller's name. */
+const CONSTRUCTED = /new Table(?!\((?:this\.)?name)|(?<!function )\bjsonTable(?=[(<])/g;
 
 /** A migration names tables of the format before. */
 const OF_NO_NODE = /^fsck\/migration\//;

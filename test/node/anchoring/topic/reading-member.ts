@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import { INITIAL_HEAD, type TopicHead } from '../../../../node/anchoring/topic/topic-links.ts';
 import { Store } from '../../../../node/store/store.ts';
-import { jsonCodec, Table } from '../../../../node/store/table.ts';
+import { jsonTable } from '../../../../node/store/table.ts';
 import { type TopicPoint, TopicPointShape } from '../../../../node/anchoring/ledger/topic-point.ts';
 import { TopicReading, type TopicReadingOptions } from '../../../../node/anchoring/topic/topic-reading.ts';
 import type { NodeId } from '../../../../protocol/ids.ts';
@@ -10,19 +9,12 @@ import type { TopicMessage } from '../../../../protocol/log/decide.ts';
 import { Closed, ConsensusTimestampShape, OrNull } from '../../../../protocol/shapes.ts';
 import { silent } from '../anchoring-node.ts';
 
-const compiled = Compile(Type.Object({ text: Type.String(), times: Type.Integer() }));
 /** sequence → text of a message that was processed, and how often. */
-const processedTable = new Table(
-  'processed',
-  jsonCodec((value: unknown): value is { text: string; times: number } => compiled.Check(value)),
-);
-const compiledHead = Compile(
-  Closed({ ...TopicPointShape.properties, consensusTimestamp: OrNull(ConsensusTimestampShape) }),
-);
+const processedTable = jsonTable('processed', Type.Object({ text: Type.String(), times: Type.Integer() }));
 /** One row: the last message that was processed. */
-const headTable = new Table(
+const headTable = jsonTable(
   'head',
-  jsonCodec((value: unknown): value is TopicHead => compiledHead.Check(value)),
+  Closed({ ...TopicPointShape.properties, consensusTimestamp: OrNull(ConsensusTimestampShape) }),
 );
 
 export type MemberOptions = Pick<TopicReadingOptions, 'topicId' | 'sources' | 'topicInfo' | 'self' | 'members'> &
