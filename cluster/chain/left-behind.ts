@@ -1,3 +1,4 @@
+import { PeriodicTask } from '../../node/concurrency/periodic-task.ts';
 import type { ChainClient } from './chain-client.ts';
 
 /** A transaction that waits at two looks in a row was left behind. In milliseconds. */
@@ -8,24 +9,22 @@ const LOOK_MS = 1_000;
  * what it may have missed, would wait there until another one comes. A chain that is told not to mine is left alone.
  * Looks until it is disposed.
  */
-export class LeftBehind implements Disposable {
+export class LeftBehind implements AsyncDisposable {
   readonly #client: ChainClient;
-  readonly #timer: NodeJS.Timeout;
+  readonly #task: PeriodicTask<void>;
   #didWait = false;
-  #isLooking = false;
 
   constructor(client: ChainClient, lookMs = LOOK_MS) {
     this.#client = client;
-    this.#timer = setInterval(() => void this.#look(), lookMs).unref();
+    this.#task = new PeriodicTask(lookMs, () => this.#look());
+    this.#task.start(lookMs);
   }
 
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#task[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
     try {
       const { pending } = await this.#client.getTxpoolStatus();
       const isLeft = pending > 0 && this.#didWait && (await this.#client.getAutomine());
@@ -34,8 +33,6 @@ export class LeftBehind implements Disposable {
     } catch {
       // Whether the chain has died is told elsewhere.
       this.#didWait = false;
-    } finally {
-      this.#isLooking = false;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Work that is to be done again and again: its rounds never overlap, and whoever asks for one shares that under way.
+ * Work that is done again and again. Its runs never overlap: a caller that asks for one during another shares that one.
  */
 export class PeriodicTask<Result> implements AsyncDisposable {
   readonly #work: () => Promise<Result>;
@@ -10,23 +10,23 @@ export class PeriodicTask<Result> implements AsyncDisposable {
   #loop: Promise<void> | undefined;
   #current: Promise<Result> | undefined;
 
-  /** `round` never rejects, and ends soon once `signal` is aborted. `pauseMs`: between two rounds. */
+  /** `work` never rejects, and ends soon once `signal` is aborted. `pauseMs`: between two runs. */
   constructor(pauseMs: number, work: () => Promise<Result>) {
     this.#pauseMs = pauseMs;
     this.#work = work;
   }
 
-  /** Aborted when no round is wanted any more. */
+  /** Aborted when no run is wanted any more. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Begins a round now, and one after each pause. */
-  start(): void {
-    this.#loop ??= this.#run();
+  /** Begins a run now, or after `delayMs`, and one after each pause. Further calls do nothing. */
+  start(delayMs = 0): void {
+    this.#loop ??= this.#run(delayMs);
   }
 
-  /** The round under way, else a new one. */
+  /** The run under way, else a new one. */
   now(): Promise<Result> {
     this.#current ??= this.#work().finally(() => {
       this.#current = undefined;
@@ -34,18 +34,22 @@ export class PeriodicTask<Result> implements AsyncDisposable {
     return this.#current;
   }
 
-  /** Waits for the round under way. */
+  /** Waits for the run under way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#loop;
     await this.#current;
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
+  async #run(delayMs: number): Promise<void> {
+    if (delayMs > 0) await this.#pause(delayMs);
+    while (!this.signal.aborted) {
       await this.now();
-      await sleep(this.#pauseMs, undefined, { signal }).catch(() => undefined);
+      await this.#pause(this.#pauseMs);
     }
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.signal }).catch(() => undefined);
   }
 }

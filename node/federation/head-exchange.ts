@@ -3,6 +3,7 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
 import { backoffDelay } from '../concurrency/backoff.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -66,14 +67,14 @@ export class HeadExchange implements AsyncDisposable {
   readonly #retries = new Map<NodeId, { readonly failures: number; readonly timer: NodeJS.Timeout }>();
   /** Peer → node → how far the peer said last that it holds that chain. */
   readonly #told = new Map<NodeId, ReadonlyMap<NodeId, number>>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task = new PeriodicTask(HEAD_EXCHANGE_MS, async () => this.exchangeAll());
 
   constructor(options: HeadExchangeOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.exchangeAll(), HEAD_EXCHANGE_MS);
+    this.#task.start(HEAD_EXCHANGE_MS);
   }
 
   /** Exchanges with a peer that has come, and again once both have caught up. */
@@ -129,9 +130,9 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
     this.#closing.abort();
     for (const peer of this.#retries.keys()) this.#endRetry(peer);
+    await this.#task[Symbol.asyncDispose]();
     await Promise.allSettled(this.#running.values());
   }
 

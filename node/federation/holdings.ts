@@ -5,6 +5,7 @@ import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -60,7 +61,7 @@ export class Holdings implements AsyncDisposable {
   #upTo = 0;
   #next = 0;
   #loop: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task = new PeriodicTask(SWEEP_MS, async () => this.#sweep());
   #stopListening: (() => void) | undefined;
 
   constructor(options: HoldingsOptions) {
@@ -70,8 +71,7 @@ export class Holdings implements AsyncDisposable {
 
   start(): void {
     this.#stopListening = this.#options.transport.onConnect((peer) => this.#expect(nodeId(peer), 0));
-    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
-    this.#timer.unref();
+    this.#task.start(SWEEP_MS);
   }
 
   /** The last own batch that another member said it holds. */
@@ -97,8 +97,8 @@ export class Holdings implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#timer);
     this.#stopListening?.();
+    await this.#task[Symbol.asyncDispose]();
     await this.#loop;
   }
 

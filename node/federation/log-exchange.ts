@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import type { PeerFaults } from '../log/peer-faults.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
@@ -37,7 +38,7 @@ export class LogExchange implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #asking = new Map<NodeId, Promise<void>>();
   #stopListening: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task = new PeriodicTask(EXCHANGE_MS, async () => this.askAll());
   #telling: NodeJS.Timeout | undefined;
   /** Sequence number that was told last. */
   #told = 0;
@@ -55,7 +56,7 @@ export class LogExchange implements AsyncDisposable {
     const { transport } = this.#options;
     this.#stopListening = transport.onConnect((peer) => this.#meet(nodeId(peer)));
     for (const { node, connected } of transport.peers()) if (connected) this.#meet(nodeId(node));
-    this.#timer = setInterval(() => this.askAll(), EXCHANGE_MS);
+    this.#task.start(EXCHANGE_MS);
   }
 
   /** The own sources agree on another point: every member is told, soon, and at once where it takes something back. */
@@ -86,9 +87,9 @@ export class LogExchange implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#timer);
     clearTimeout(this.#telling);
     this.#stopListening?.();
+    await this.#task[Symbol.asyncDispose]();
     await Promise.allSettled(this.#asking.values());
   }
 

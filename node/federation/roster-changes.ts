@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { hasMember, type Roster } from '../../protocol/log/roster.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import type { CurrentRosters } from '../log/members/current-rosters.ts';
 import type { Transport, TransportMember } from '../transport/contract.ts';
 
@@ -33,7 +34,7 @@ export class RosterChanges implements AsyncDisposable {
   readonly #options: RosterChangesOptions;
   readonly #stop: () => void;
   #closed = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task = new PeriodicTask(LOOK_MS, async () => this.look());
   #applying: Promise<void> = Promise.resolve();
   #allowed: readonly TransportMember[];
   #isContradictionTold = false;
@@ -55,8 +56,7 @@ export class RosterChanges implements AsyncDisposable {
     const { self, currentRosters, onRemoved } = this.#options;
     if (!hasMember(currentRosters.chain.current, self)) onRemoved();
     this.look();
-    this.#timer = setInterval(() => this.look(), LOOK_MS);
-    this.#timer.unref();
+    this.#task.start(LOOK_MS);
     await this.#applying;
   }
 
@@ -68,7 +68,7 @@ export class RosterChanges implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#stop();
-    clearInterval(this.#timer);
+    await this.#task[Symbol.asyncDispose]();
     await this.#applying;
   }
 

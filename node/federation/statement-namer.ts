@@ -6,6 +6,7 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { mayRevoke } from '../../protocol/log/in-force.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
 import type { Timestamp } from '../../protocol/time.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import type { RosterVotes } from './roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -42,7 +43,7 @@ export class StatementNamer implements AsyncDisposable {
   readonly #options: StatementNamerOptions;
   readonly #stopListening: () => void;
   #naming: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
+  #task: PeriodicTask<void> | undefined;
   #started = false;
 
   constructor(options: StatementNamerOptions) {
@@ -52,8 +53,8 @@ export class StatementNamer implements AsyncDisposable {
 
   start(): void {
     this.#started = true;
-    this.#timer = setInterval(() => this.name(), this.#options.lookMs ?? LOOK_MS);
-    this.name();
+    this.#task = new PeriodicTask(this.#options.lookMs ?? LOOK_MS, async () => this.name());
+    this.#task.start();
   }
 
   /** Looks again: something was signed or learned, or the log has grown. */
@@ -70,8 +71,8 @@ export class StatementNamer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#started = false;
-    clearInterval(this.#timer);
     this.#stopListening();
+    await this.#task?.[Symbol.asyncDispose]();
     await this.#naming;
   }
 

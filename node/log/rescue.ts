@@ -4,6 +4,7 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { FROM_TOLERANCE_MS } from '../../protocol/chain/chain-state.ts';
 import { type DecisionState, isRevoked, knownNode, nextBatch } from '../../protocol/log/decision-state.ts';
 import type { Timestamp } from '../../protocol/time.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import type { Chains } from './chains.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
@@ -61,12 +62,12 @@ export class Rescue implements AsyncDisposable {
   readonly #waited = new Map<NodeId, Map<number, number>>();
   #lookedAt: number;
   #position: number;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #task: PeriodicTask<void>;
 
   private constructor(options: RescueOptions) {
     this.#options = options;
     this.#lookedAt = options.now();
+    this.#task = new PeriodicTask(this.#intervalMs, () => this.#tryLook());
     this.#position = options.federationLog.state.sequence;
   }
 
@@ -78,7 +79,7 @@ export class Rescue implements AsyncDisposable {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.#lookSoon(), this.#intervalMs);
+    this.#task.start(this.#intervalMs);
   }
 
   /**
@@ -134,8 +135,7 @@ export class Rescue implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#task[Symbol.asyncDispose]();
   }
 
   /** The last batch of a node that was decided; 0 for none. */
@@ -147,12 +147,12 @@ export class Rescue implements AsyncDisposable {
     return Math.min(LOOK_MS, (this.#options.afterMs ?? RESCUE_AFTER_MS) / 4);
   }
 
-  #lookSoon(): void {
-    this.#looking = this.#looking
-      .then(() => this.look())
-      .catch((error: unknown) => {
-        this.#options.log.error({ err: error }, 'batches of other nodes could not be looked at; trying again');
-      });
+  async #tryLook(): Promise<void> {
+    try {
+      await this.look();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'batches of other nodes could not be looked at; trying again');
+    }
   }
 
   /** Whether the ledger answered since the last look, and all that it showed is final or has moved on. */

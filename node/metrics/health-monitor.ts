@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import type { FederationSync } from '../federation/federation.ts';
 import type { LogFollower } from '../federation/log-follower.ts';
 import type { MemberClocks } from '../log/member-clocks.ts';
@@ -63,16 +64,16 @@ const DELAYED_SECONDS = 90;
 export class HealthMonitor implements AsyncDisposable {
   readonly #context: HealthSources;
   #ledger: Health['ledger'] = 'ok';
-  readonly #timer: NodeJS.Timeout;
+  readonly #task = new PeriodicTask(LOOK_MS, () => this.#look());
 
   private constructor(context: HealthSources) {
     this.#context = context;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
   static async start(context: HealthSources): Promise<HealthMonitor> {
     const monitor = new HealthMonitor(context);
-    await monitor.#look();
+    await monitor.#task.now();
+    monitor.#task.start(LOOK_MS);
     return monitor;
   }
 
@@ -102,7 +103,7 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#task[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {

@@ -1,7 +1,7 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { PeriodicTask } from '../../concurrency/periodic-task.ts';
 import { LimitError, retryAfter } from './limit-error.ts';
 
 const TABLE_FILE = '.ldb';
@@ -106,13 +106,13 @@ const RETRY_AFTER_SECONDS = 60;
 export class StorageGuard implements AsyncDisposable {
   readonly #options: StorageGuardOptions;
   readonly #measure: () => Promise<StorageMeasurement>;
-  readonly #ended = new AbortController();
+  readonly #task: PeriodicTask<void>;
   #state: StorageState;
-  #loop: Promise<void> | undefined;
 
   private constructor(options: StorageGuardOptions) {
     this.#options = options;
     this.#measure = options.measure ?? measurement(options.directory);
+    this.#task = new PeriodicTask(options.intervalMs ?? LOOK_MS, () => this.look());
     this.#state = { level: 'ok', usedBytes: 0, quotaBytes: options.quotaBytes, freeBytes: Number.POSITIVE_INFINITY };
   }
 
@@ -120,7 +120,7 @@ export class StorageGuard implements AsyncDisposable {
   static async start(options: StorageGuardOptions): Promise<StorageGuard> {
     const guard = new StorageGuard(options);
     await guard.look();
-    guard.#loop = guard.#run();
+    guard.#task.start(options.intervalMs ?? LOOK_MS);
     return guard;
   }
 
@@ -155,22 +155,9 @@ export class StorageGuard implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ended.abort();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#ended;
-    const { intervalMs = LOOK_MS } = this.#options;
-    while (!signal.aborted) {
-      await sleep(intervalMs, undefined, { signal }).catch(onAbort);
-      if (!signal.aborted) await this.look();
-    }
+    await this.#task[Symbol.asyncDispose]();
   }
 }
-
-/** The pause ended early, which is all that can happen to it. */
-function onAbort(): void {}
 
 function measurement(directory: string): () => Promise<StorageMeasurement> {
   const size = new StoreSize(directory);

@@ -9,7 +9,7 @@ const LOOK_MS = 20;
 
 test('a transaction that the chain left in its pool is mined; one that waits because mining is paused is not', async () => {
   await using chain = await TestChain.start();
-  using _looking = new LeftBehind(chain.client, LOOK_MS);
+  await using _looking = new LeftBehind(chain.client, LOOK_MS);
   const { address } = await chain.wallet('1');
   await chain.pauseMining();
   const minted = chain.mint(address, '1');
@@ -24,7 +24,7 @@ test('a transaction that the chain left in its pool is mined; one that waits bec
 
 test('it ends quietly when the chain does', async () => {
   const chain = await TestChain.start();
-  using _looking = new LeftBehind(chain.client, LOOK_MS);
+  await using _looking = new LeftBehind(chain.client, LOOK_MS);
   await chain[Symbol.asyncDispose]();
   await sleep(5 * LOOK_MS);
 });

@@ -49,4 +49,21 @@ test('the end aborts the round under way, waits for it, and no other begins', as
   assert.equal([begun, ended], [1, 1]);
 });
 
+test('the first run can be put off, and one that is asked for meanwhile does not wait', async () => {
+  let begun = 0;
+  await using task = new PeriodicTask(60_000, async () => ++begun);
+  task.start(60_000);
+  await turn();
+  assert.is(begun, 0);
+  assert.is(await task.now(), 1);
+});
+
+test('one that is put off and ended before never runs', async () => {
+  let begun = 0;
+  const task = new PeriodicTask(1, async () => ++begun);
+  task.start(60_000);
+  await task[Symbol.asyncDispose]();
+  assert.is(begun, 0);
+});
+
 test.run();

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { KeyedLock } from '../../../concurrency/keyed-lock.ts';
+import { PeriodicTask } from '../../../concurrency/periodic-task.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Edition } from '../contract.ts';
 import { keptBytes } from '../edition-files.ts';
@@ -35,16 +35,15 @@ const DOWNLOAD_MS = 10 * 60_000;
  */
 export class ListUpdates implements AsyncDisposable {
   readonly #options: ListUpdatesOptions;
-  readonly #ending = new AbortController();
+  readonly #task = new PeriodicTask(LOOK_MS, () => this.#updateDue());
   readonly #locks = new KeyedLock<ListId>();
-  #loop: Promise<void> | undefined;
 
   constructor(options: ListUpdatesOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#loop ??= this.#run();
+    this.#task.start();
   }
 
   /** Whether a list has a source here. */
@@ -61,22 +60,18 @@ export class ListUpdates implements AsyncDisposable {
 
   /** Gives up what is under way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#loop;
+    await this.#task[Symbol.asyncDispose]();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#ending;
+  async #updateDue(): Promise<void> {
+    const { signal } = this.#task;
     const { config, log } = this.#options;
-    while (!signal.aborted) {
-      for (const listId of config.sources.keys()) {
-        try {
-          if (!signal.aborted && (await this.#isDue(listId))) await this.update(listId);
-        } catch (error) {
-          if (!signal.aborted) log.warn({ err: error, listId }, 'a list was not updated');
-        }
+    for (const listId of config.sources.keys()) {
+      try {
+        if (!signal.aborted && (await this.#isDue(listId))) await this.update(listId);
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error, listId }, 'a list was not updated');
       }
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -99,7 +94,7 @@ export class ListUpdates implements AsyncDisposable {
       await note({ failure: null, fileHash: taken.edition.fileHash, validators });
       return taken;
     } catch (error) {
-      if (error instanceof ListError && !this.#ending.signal.aborted) {
+      if (error instanceof ListError && !this.#task.signal.aborted) {
         const { fileHash = null, validators = [] } = before ?? {};
         await note({ failure: `${error.code}: ${error.message}`, fileHash, validators });
       }
@@ -119,7 +114,7 @@ export class ListUpdates implements AsyncDisposable {
     const known = inForce !== undefined && before?.fileHash === inForce.fileHash ? before.validators : [];
     // Ends what is still open once the look is over, however it went.
     const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, this.#ending.signal, AbortSignal.timeout(DOWNLOAD_MS)]);
+    const signal = AbortSignal.any([over.signal, this.#task.signal, AbortSignal.timeout(DOWNLOAD_MS)]);
     const origin = { kind: 'update', urls: [...urls.values()].map(withoutQuery) } as const;
     try {
       const answers = await Promise.all(
