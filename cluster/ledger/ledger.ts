@@ -1,6 +1,6 @@
 import { proto } from '@hiero-ledger/proto';
+import { AutoResetEvent } from '../../node/concurrency/auto-reset-event.ts';
 import { AcceptedTransactions } from './accepted-transactions.ts';
-import { Alarm } from './alarm.ts';
 import { blockOf } from './blocks.ts';
 import { loadState, rememberRecent } from './boot.ts';
 import type { OpeningAccount } from './boot.ts';
@@ -71,7 +71,8 @@ export class Ledger {
   readonly #roundMs: number;
   readonly #throttle: Throttle;
   readonly #listeners = new Set<() => void>();
-  readonly #alarm = new Alarm();
+  /** Of the pause under way: what comes during a round does not shorten the pause after it. */
+  #wake = new AutoResetEvent();
   #consensusClock: Nanos;
   #stopping = false;
   #finished: Promise<void> = Promise.resolve();
@@ -139,13 +140,13 @@ export class Ledger {
       this.stats.refused += 1;
       throw error;
     }
-    this.#alarm.ring();
+    this.#wake.notify();
     return { answers: !this.faults.strikes('hangAfterAccept') };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
-    this.#alarm.ring();
+    this.#wake.notify();
     await this.#finished.catch(() => {});
     await this.store[Symbol.asyncDispose]();
   }
@@ -168,7 +169,8 @@ export class Ledger {
     try {
       while (!this.#stopping) {
         const idle = this.accepted.waiting === 0 || this.faults.now.roundPaused;
-        await this.#alarm.sleep(idle ? IDLE_TICK_MS : this.#roundMs);
+        this.#wake = new AutoResetEvent();
+        await this.#wake.wait(idle ? IDLE_TICK_MS : this.#roundMs);
         if (this.faults.now.roundPaused) continue;
         if (!idle) await this.#round();
         else if (this.accepted.waiting === 0) this.#moveClock(this.now());

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { com } from '@hiero-ledger/proto';
 import type { proto } from '@hiero-ledger/proto';
+import { AutoResetEvent } from '../../node/concurrency/auto-reset-event.ts';
 import { RUNNING_HASH_VERSION } from '../../protocol/ledger/running-hash.ts';
-import { Alarm } from './alarm.ts';
 import type { Nanos } from './consensus-time.ts';
 import type { MirrorView } from './mirror-view.ts';
 import type { ChunkRow, MessageRow } from './rows.ts';
@@ -29,7 +29,7 @@ export class TopicSubscription {
   readonly #view: MirrorView;
   readonly #call: ServerWritableStream<Buffer, Buffer>;
   readonly #terms: SubscriptionTerms;
-  readonly #alarm = new Alarm();
+  readonly #wake = new AutoResetEvent();
   readonly #ended = new AbortController();
   #next: Nanos;
   #left: bigint | null;
@@ -44,14 +44,12 @@ export class TopicSubscription {
 
   /** Returns when everything asked for is delivered or the client has gone. */
   async run(): Promise<void> {
-    const stopListening = this.#view.ledger.onClock(() => this.#alarm.ring());
-    const end = (): void => {
-      this.#ended.abort();
-      this.#alarm.ring();
-    };
+    const { signal } = this.#ended;
+    const stopListening = this.#view.ledger.onClock(() => this.#wake.notify());
+    const end = (): void => this.#ended.abort();
     this.#call.once('cancelled', end).once('close', end);
     try {
-      while (!this.#ended.signal.aborted && !(await this.#deliver())) await this.#alarm.sleep(WAKE_MS);
+      while (!signal.aborted && !(await this.#deliver())) await this.#wake.wait(WAKE_MS, signal);
       this.#call.end();
     } finally {
       stopListening();

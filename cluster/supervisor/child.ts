@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { doubledPause } from '../../node/concurrency/backoff.ts';
 import { StartError } from './start-error.ts';
 
 /**
@@ -9,8 +10,7 @@ const READY_MS = 300_000;
 /** Time that a part has to end by itself before it is killed. Every process must be gone within five seconds. */
 const STOP_MS = 3_500;
 /** Pause before a part that died is started again: doubled each time, forgotten once it has lived for a while. */
-const FIRST_RESTART_MS = 500;
-const MAX_RESTART_MS = 10_000;
+const RESTART_PAUSES = { firstMs: 500, mostMs: 10_000 };
 const FORGIVE_AFTER_MS = 30_000;
 
 export interface ChildSpec {
@@ -36,7 +36,7 @@ export class Child implements AsyncDisposable {
   readonly #listener: ChildListener;
   #running: ChildProcess | undefined;
   #restart: NodeJS.Timeout | undefined;
-  #pause = FIRST_RESTART_MS;
+  #restarts = 0;
   #stopping = false;
 
   constructor(spec: ChildSpec, listener: ChildListener = {}) {
@@ -105,14 +105,16 @@ export class Child implements AsyncDisposable {
 
   #onExit(started: number): void {
     if (this.#stopping) return;
-    if (Date.now() - started > FORGIVE_AFTER_MS) this.#pause = FIRST_RESTART_MS;
-    this.#restart = setTimeout(() => {
-      this.#launch().then(
-        () => this.#listener.onRestart?.(this),
-        // Its own exit event starts the next attempt.
-        () => {},
-      );
-    }, this.#pause);
-    this.#pause = Math.min(2 * this.#pause, MAX_RESTART_MS);
+    if (Date.now() - started > FORGIVE_AFTER_MS) this.#restarts = 0;
+    this.#restart = setTimeout(
+      () => {
+        this.#launch().then(
+          () => this.#listener.onRestart?.(this),
+          // Its own exit event starts the next attempt.
+          () => {},
+        );
+      },
+      doubledPause(this.#restarts++, RESTART_PAUSES),
+    );
   }
 }

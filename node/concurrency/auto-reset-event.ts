@@ -1,4 +1,4 @@
-/** A bell that one loop waits for. Rung while nobody waits, it is remembered once. */
+/** What one loop waits for. A notification while nothing waits is remembered, once. */
 export class AutoResetEvent {
   #isSet = false;
   #notify: (() => void) | undefined;
@@ -8,19 +8,19 @@ export class AutoResetEvent {
     this.#notify?.();
   }
 
-  /** Resolves at the next ring, after the milliseconds, or when the signal ends. Leaves no timer behind. */
-  async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isSet && !signal.aborted) {
+  /** Resolves at the next notification, after the milliseconds, or when the signal ends. Leaves no timer behind. */
+  async wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    if (!this.#isSet && signal?.aborted !== true) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, milliseconds);
       const abort = (): void => resolve();
       this.#notify = resolve;
-      signal.addEventListener('abort', abort, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
       try {
         await promise;
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
+        signal?.removeEventListener('abort', abort);
         this.#notify = undefined;
       }
     }

@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { backoffDelay } from '../concurrency/backoff.ts';
 import { openConnection } from './connections.ts';
 import { reasonOf } from './errors.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members, RosterPeer } from './members.ts';
 
-/** Each wait is drawn from this share of the back-off up to the whole of it, so that nodes spread out. */
-const LEAST_JITTER = 0.5;
-const BACKOFF_FACTOR = 2;
-
 interface Attempt {
-  wait: number;
+  dials: number;
   nextAt: number;
   dialling: boolean;
 }
@@ -79,11 +76,11 @@ export class Redial {
     const since = this.#missingSince.get(peer) ?? now;
     this.#missingSince.set(peer, since);
     if (!this.#members.weDialFirst(member) && now - since < this.#limits.dialAnyway) return;
-    const attempt = this.#attempts.get(peer) ?? { wait: this.#limits.redialFirst, nextAt: now, dialling: false };
+    const attempt = this.#attempts.get(peer) ?? { dials: 0, nextAt: now, dialling: false };
     this.#attempts.set(peer, attempt);
     if (attempt.dialling || now < attempt.nextAt) return;
-    attempt.nextAt = now + attempt.wait * (LEAST_JITTER + (1 - LEAST_JITTER) * Math.random());
-    attempt.wait = Math.min(attempt.wait * BACKOFF_FACTOR, this.#limits.redialMost);
+    const { redialFirst: firstMs, redialMost: mostMs } = this.#limits;
+    attempt.nextAt = now + backoffDelay(attempt.dials++, Math.random(), { firstMs, mostMs });
     attempt.dialling = true;
     void this.#dial(member, signal).finally(() => {
       attempt.dialling = false;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doubledPause } from '../../node/concurrency/backoff.ts';
 import { HttpError, httpRequest } from '../../node/outbound/http-client.ts';
 
 /** Tries of what the node could not take, and the first pause between them, in milliseconds. */
 const TRIES = 12;
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5_000;
+const PAUSES = { firstMs: 250, mostMs: 5_000 };
 /** A batch is answered when its records are on the disk; its answer has some hundred bytes for each. */
 const LIMITS = { timeoutMs: 300_000, maxBytes: 64 << 20 };
 /** In the answer to a call that the account may make again tomorrow. */
@@ -25,7 +25,7 @@ export type Sent =
 export async function sendUntilAnswered(request: Sending, signal: AbortSignal): Promise<Sent> {
   let problem = '';
   for (let attempt = 0; attempt < TRIES && !signal.aborted; attempt++) {
-    if (attempt > 0) await sleep(Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS));
+    if (attempt > 0) await sleep(doubledPause(attempt - 1, PAUSES));
     try {
       const { status, bytes } = await httpRequest(request.url, { ...LIMITS, ...request, method: 'POST' });
       const text = Buffer.from(bytes).toString();

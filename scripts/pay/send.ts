@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import type { PrivateKeyAccount } from 'viem';
+import { doubledPause } from '../../node/concurrency/backoff.ts';
 import { httpRequest } from '../../node/outbound/http-client.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { encodeHeader, PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
@@ -90,7 +91,7 @@ async function signedPayment({ demand, requirements }: Terms, wallet: PrivateKey
 }
 
 async function pause(attempt: number, { signal, firstPauseMs }: PaidCall): Promise<void> {
-  const milliseconds = Math.min(firstPauseMs * 2 ** (attempt - 1), MAX_PAUSE_MS);
+  const milliseconds = doubledPause(attempt - 1, { firstMs: firstPauseMs, mostMs: MAX_PAUSE_MS });
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 

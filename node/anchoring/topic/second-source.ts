@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { backoffDelay } from '../../concurrency/backoff.ts';
+import { backoffDelay, doubledPause } from '../../concurrency/backoff.ts';
 import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Agreement } from './agreement.ts';
@@ -127,7 +127,8 @@ export class SecondSource {
     this.#end = { askedAt, sequence: point.sequence };
     if (this.#endWantedAt !== null && this.#endWantedAt <= askedAt) this.#endWantedAt = null;
     // Before `onAnswer`: where the answer helps, there is no rest.
-    this.#restsUntil = performance.now() + Math.min(MAX_PAUSE_MS, waitMs * 2 ** Math.min(this.#fruitless++, 16));
+    const limits = { firstMs: waitMs, mostMs: MAX_PAUSE_MS };
+    this.#restsUntil = performance.now() + doubledPause(this.#fruitless++, limits);
     agreement.noteConsensus(point);
     onAnswer();
   }

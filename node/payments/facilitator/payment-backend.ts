@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { PaymentProcessor } from '../processor.ts';
+import { doubledPause } from '../../concurrency/backoff.ts';
 import { isUnanswered, rpcAnswer } from './chain-answers.ts';
 import { type EvmClient, openChainClient } from './chain-client.ts';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
@@ -70,10 +71,10 @@ class ReadinessWatch implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    let pause = this.#pauses.firstMs;
+    let failures = 0;
     while (!this.#end.signal.aborted) {
-      const ms = this.#state.ready ? this.#pauses.calmMs : pause;
-      pause = this.#state.ready ? this.#pauses.firstMs : Math.min(2 * pause, this.#pauses.mostMs);
+      const ms = this.#state.ready ? this.#pauses.calmMs : doubledPause(failures, this.#pauses);
+      failures = this.#state.ready ? 0 : failures + 1;
       await sleep(ms, undefined, { signal: this.#end.signal }).catch(() => {});
       if (!this.#end.signal.aborted) await this.#ask();
     }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { doubledPause } from '../../concurrency/backoff.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
 import { type HttpAnswer, HttpError, httpRequest, type Validators } from '../../outbound/http-client.ts';
 import type { Store } from '../../store/store.ts';
@@ -74,9 +75,8 @@ function reasonOf(error: Error): string {
   return error.code === 'unreachable' ? error.message : `it ${error.message}`;
 }
 
-/** First pause after a failure; doubled with each further one in a row. In milliseconds. */
-const FIRST_RETRY_MS = 60_000;
-const MAX_RETRY_MS = 6 * 3_600_000;
+/** Pause after a failure, doubled with each further one in a row. */
+const RETRY = { firstMs: 60_000, mostMs: 6 * 3_600_000 };
 /** A source that asks for more is asked again after this. In milliseconds. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 /** Parts of a pause that chance decides about, so that nodes do not ask together. */
@@ -90,7 +90,7 @@ export function pauseAfterSuccess(intervalMs: number, random: number): number {
 
 /** The pause after `failures` in a row: never shorter than the source asks for, within a day. In milliseconds. */
 export function pauseAfterFailure(failures: number, retryAfterMs: number | null, random: number): number {
-  const doubled = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(30, Math.max(0, failures - 1)));
+  const doubled = doubledPause(failures - 1, RETRY);
   const asked = Math.min(MAX_RETRY_AFTER_MS, retryAfterMs ?? 0);
   return Math.round(Math.max(doubled, asked) * (1 + FAILURE_JITTER * random));
 }
