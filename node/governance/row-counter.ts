@@ -1,6 +1,7 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordCounter } from '../records/record-counters.ts';
 import type { Operation } from '../store/operation.ts';
+import { RowCache } from '../store/row-cache.ts';
 import type { Store } from '../store/store.ts';
 import type { KeyPart, Table } from '../store/table.ts';
 
@@ -10,7 +11,7 @@ export interface Move {
   readonly by: number;
 }
 
-/** Counts kept in memory. Past it they are read again when a record moves them. */
+/** Counts kept in memory. The others are read again when a record moves them. */
 const MAX_CACHED = 20_000;
 
 interface Count {
@@ -24,7 +25,7 @@ export class RowCounter implements RecordCounter {
   readonly #table: Table<number>;
   readonly #movesOf: (record: AttestationRecord) => readonly Move[];
   /** What is on the disk. */
-  readonly #durable = new Map<string, number>();
+  readonly #durable = new RowCache<number>(MAX_CACHED);
   /** What will be, once the write under way is. */
   #moved = new Map<string, Count>();
 
@@ -35,14 +36,10 @@ export class RowCounter implements RecordCounter {
   }
 
   async load(records: readonly AttestationRecord[]): Promise<void> {
-    if (this.#durable.size > MAX_CACHED) this.#durable.clear();
     const keys = new Set(records.flatMap(this.#movesOf).map(({ parts }) => this.#table.key(...parts)));
-    const unknown = [...keys].filter((key) => !this.#durable.has(key));
-    if (unknown.length === 0) return;
-    const rows = await this.#store.getMany(unknown);
-    unknown.forEach((key, i) => {
-      const row = rows[i];
-      this.#durable.set(key, row === undefined ? 0 : this.#table.decode(row));
+    await this.#durable.load(keys, async (missing) => {
+      const rows = await this.#store.getMany(missing);
+      return missing.map((key, i) => [key, rows[i] === undefined ? 0 : this.#table.decode(rows[i])] as const);
     });
   }
 

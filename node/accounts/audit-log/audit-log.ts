@@ -13,6 +13,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Operation } from '../../store/operation.ts';
+import { RowCache } from '../../store/row-cache.ts';
 import type { Store } from '../../store/store.ts';
 import { MINUTE_MS, SlidingWindow } from '../limits/sliding-window.ts';
 import {
@@ -97,7 +98,7 @@ const MAX_CACHED_ENDS = 10_000;
 class ChainEnds {
   readonly #store: Store;
   readonly #node: NodeId;
-  readonly #cache = new Map<string, ChainEnd>();
+  readonly #cache = new RowCache<ChainEnd>(MAX_CACHED_ENDS);
 
   constructor(store: Store, node: NodeId) {
     this.#store = store;
@@ -106,10 +107,13 @@ class ChainEnds {
 
   /** Makes sure that `get` can answer for these accounts. */
   async load(accounts: readonly string[]): Promise<void> {
-    const missing = accounts.filter((account) => !this.#cache.has(account));
-    this.#makeSpace(new Set(accounts), missing.length);
-    const rows = await Promise.all(missing.map((account) => auditHeadTable.get(this.#store, account)));
-    for (const [i, account] of missing.entries()) this.#cache.set(account, rows[i] ?? firstEnd(this.#node, account));
+    await this.#cache.load(new Set(accounts), (missing) =>
+      Promise.all(missing.map(async (account) => [account, await this.#read(account)] as const)),
+    );
+  }
+
+  async #read(account: string): Promise<ChainEnd> {
+    return (await auditHeadTable.get(this.#store, account)) ?? firstEnd(this.#node, account);
   }
 
   /** The end of a loaded account's chain. */
@@ -122,15 +126,6 @@ class ChainEnds {
   /** Called once the rows are on the disk. */
   move(account: string, end: ChainEnd): void {
     this.#cache.set(account, end);
-  }
-
-  /** Drops the accounts cached longest ago, but none that is about to be used. */
-  #makeSpace(needed: ReadonlySet<string>, more: number): void {
-    let surplus = this.#cache.size + more - MAX_CACHED_ENDS;
-    for (const account of this.#cache.keys()) {
-      if (surplus <= 0) return;
-      if (!needed.has(account) && this.#cache.delete(account)) surplus--;
-    }
   }
 }
 

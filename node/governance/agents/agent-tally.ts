@@ -3,6 +3,7 @@ import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import type { RecordCounter } from '../../records/record-counters.ts';
 import { readOwnRecord } from '../../records/record-reader.ts';
 import type { Operation } from '../../store/operation.ts';
+import { RowCache } from '../../store/row-cache.ts';
 import type { Store } from '../../store/store.ts';
 import {
   addMention,
@@ -14,7 +15,7 @@ import {
   subjectsOf,
 } from './agent-tally-table.ts';
 
-/** Agents whose counts are kept in memory. Past it they are read again when a record moves them. */
+/** Agents whose counts are kept in memory. The others are read again when a record moves them. */
 const MAX_CACHED_AGENTS = 10_000;
 
 /** Counts this node's own records by the agent that they are of, so that nobody has to look for them. */
@@ -22,7 +23,7 @@ export class AgentTally implements RecordCounter {
   readonly #store: Store;
   readonly #node: NodeId;
   /** What is on the disk; undefined where there is no row. */
-  readonly #durable = new Map<string, AgentTallyRow | undefined>();
+  readonly #durable = new RowCache<AgentTallyRow | undefined>(MAX_CACHED_AGENTS);
   /** What will be, once the write under way is. */
   #moved = new Map<string, AgentTallyRow>();
   /** What the records of the write under way count for. Nothing is kept of a record that names no agent. */
@@ -36,15 +37,11 @@ export class AgentTally implements RecordCounter {
   async load(records: readonly AttestationRecord[]): Promise<void> {
     const subjects = await this.#subjectsOf(records);
     this.#mentions = mentionsByRecord(records, (id) => subjects.get(id));
-    if (this.#durable.size > MAX_CACHED_AGENTS) this.#durable.clear();
     const agents = new Set<string>();
     for (const mentions of this.#mentions.values()) for (const [agent] of mentions) agents.add(agent);
-    const unknown = [...agents].filter((agent) => !this.#durable.has(agent));
-    if (unknown.length === 0) return;
-    const rows = await this.#store.getMany(unknown.map((agent) => agentTallyTable.key(agent)));
-    unknown.forEach((agent, i) => {
-      const row = rows[i];
-      this.#durable.set(agent, row === undefined ? undefined : agentTallyTable.decode(row));
+    await this.#durable.load(agents, async (missing) => {
+      const rows = await this.#store.getMany(missing.map((agent) => agentTallyTable.key(agent)));
+      return missing.map((agent, i) => [agent, rows[i] && agentTallyTable.decode(rows[i])] as const);
     });
   }
 

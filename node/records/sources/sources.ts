@@ -5,6 +5,7 @@ import type { SourceHead, SourceName } from '../../../protocol/chain/sources.ts'
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { countOf, sourceIndex, SourceRows } from './source-index.ts';
 import type { Operation } from '../../store/operation.ts';
+import { RowCache } from '../../store/row-cache.ts';
 import type { Reads, Store } from '../../store/store.ts';
 
 /** Heads kept in memory; the others are read back when their source speaks again. */
@@ -63,7 +64,8 @@ async function readHead(store: Reads, name: SourceName): Promise<SourceHead | un
 /** Durable heads of the sources, cached. Owned by intake: only a group that reached the disk moves a head. */
 export class SourceHeads {
   readonly #store: Store;
-  readonly #cache = new Map<string, SourceHead | null>();
+  /** Null before the first record of a source. */
+  readonly #cache = new RowCache<SourceHead | null>(MAX_CACHED_HEADS);
 
   constructor(store: Store) {
     this.#store = store;
@@ -72,17 +74,18 @@ export class SourceHeads {
   /** Makes sure that `get` can answer for these sources. */
   async load(names: readonly SourceName[]): Promise<void> {
     const needed = new Map(names.map((name) => [cacheKey(name), name]));
-    this.#evict(needed);
-    const unknown = [...needed].filter(([key]) => !this.#cache.has(key));
-    for (let at = 0; at < unknown.length; at += READ_TOGETHER) await this.#read(unknown.slice(at, at + READ_TOGETHER));
+    await this.#cache.load(needed, async (missing) => {
+      const heads: [key: string, head: SourceHead | null][] = [];
+      for (let at = 0; at < missing.length; at += READ_TOGETHER) {
+        heads.push(...(await Promise.all(missing.slice(at, at + READ_TOGETHER).map((key) => this.#read(key, needed)))));
+      }
+      return heads;
+    });
   }
 
-  async #read(names: readonly (readonly [key: string, name: SourceName])[]): Promise<void> {
-    const heads = await Promise.all(names.map(([, name]) => readHead(this.#store, name)));
-    names.forEach(([key], i) => {
-      // A group may have committed a newer head while this one was being read.
-      if (!this.#cache.has(key)) this.#cache.set(key, heads[i] ?? null);
-    });
+  async #read(key: string, names: ReadonlyMap<string, SourceName>): Promise<[key: string, head: SourceHead | null]> {
+    const name = names.get(key);
+    return [key, (name && (await readHead(this.#store, name))) ?? null];
   }
 
   /** The head of a loaded source; undefined before its first record. */
@@ -93,15 +96,6 @@ export class SourceHeads {
   /** Called once the rows are on the disk. */
   commit(heads: TentativeHeads): void {
     for (const [key, { head }] of heads.moved) this.#cache.set(key, head);
-  }
-
-  /** Makes room by dropping the sources cached longest ago, but none that is about to be used. */
-  #evict(needed: ReadonlyMap<string, SourceName>): void {
-    let surplus = this.#cache.size + needed.size - MAX_CACHED_HEADS;
-    for (const key of this.#cache.keys()) {
-      if (surplus <= 0) return;
-      if (!needed.has(key) && this.#cache.delete(key)) surplus--;
-    }
   }
 }
 
