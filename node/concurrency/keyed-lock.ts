@@ -1,27 +1,35 @@
 /**
- * Keyed lanes: of one key, exclusive work runs alone, shared work runs beside other shared work. Whoever comes later
- * waits for whoever was first, so that neither starves. A lane that nobody uses costs nothing.
+ * Of one key, exclusive work runs alone, and shared work runs beside other shared work. Later work waits for earlier
+ * work, so that neither kind starves. A key that is not in use costs nothing.
  */
 export class KeyedLock<Key = string> {
   readonly #locks = new Map<Key, LockEntry>();
 
-  /** Runs the work while nobody else is in the lane. */
-  async exclusive<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#locks.get(key);
+  /** Runs the work while no other work of the key runs. */
+  exclusive<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
+    return this.exclusiveOfAll([key], work);
+  }
+
+  /**
+   * Runs the work while no other work of any of the keys runs. It takes its place at all of them at once, so that work
+   * of several keys never waits for each other in a circle.
+   */
+  async exclusiveOfAll<Result>(keys: readonly Key[], work: () => Promise<Result>): Promise<Result> {
+    const before = new Set(keys.flatMap((key) => this.#locks.get(key) ?? []));
     const { promise, resolve } = Promise.withResolvers<void>();
-    const entry: LockEntry = { gate: promise, shared: new Set() };
-    this.#locks.set(key, entry);
-    await before?.gate;
-    await Promise.all(before?.shared ?? []);
+    const entries = new Map(keys.map((key) => [key, { gate: promise, shared: new Set<Promise<void>>() }]));
+    for (const [key, entry] of entries) this.#locks.set(key, entry);
+    await Promise.all([...before].map(({ gate }) => gate));
+    await Promise.all([...before].flatMap(({ shared }) => [...shared]));
     try {
       return await work();
     } finally {
       resolve();
-      this.#forget(key, entry);
+      for (const [key, entry] of entries) this.#forget(key, entry);
     }
   }
 
-  /** Runs the work while nobody is alone in the lane. */
+  /** Runs the work while no exclusive work of the key runs. */
   async shared<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
     const entry = this.#locks.get(key) ?? { gate: Promise.resolve(), shared: new Set() };
     this.#locks.set(key, entry);
@@ -41,7 +49,7 @@ export class KeyedLock<Key = string> {
     if (this.#locks.get(key) === entry && entry.shared.size === 0) this.#locks.delete(key);
   }
 
-  /** Only once the exclusive work that opened the lane is over: whoever comes must still wait for it. */
+  /** Only once the exclusive work before is over: work that comes later must still wait for it. */
   #forgetShared(key: Key, entry: LockEntry): void {
     if (this.#locks.get(key) === entry) this.#locks.delete(key);
   }

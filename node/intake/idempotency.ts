@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { CountShape, RecordIdShape } from '../../protocol/shapes.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { jsonTable } from '../store/table.ts';
@@ -51,7 +52,7 @@ export function idempotencyOperation(
 export class Idempotency {
   readonly #store: Store;
   readonly #now: () => number;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #locks = new KeyedLock();
 
   constructor(store: Store, now: () => number) {
     this.#store = store;
@@ -62,23 +63,16 @@ export class Idempotency {
    * The result of `work`, or what its first run left behind. A twin that comes while the first is under way waits for
    * its fate. Throws `IntakeError` `idempotency-conflict` where the key came with another request.
    */
-  async run<Result>(
+  run<Result>(
     account: string,
     { key, request }: IdempotentRequest,
     work: () => Promise<Result>,
   ): Promise<Result | { readonly replay: Replay }> {
-    const row = idempotencyTable.key(account, key);
-    for (let earlier = this.#running.get(row); earlier !== undefined; earlier = this.#running.get(row)) await earlier;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#running.set(row, promise);
-    try {
+    return this.#locks.exclusive(idempotencyTable.key(account, key), async () => {
       const used = await idempotencyTable.get(this.#store, account, key);
-      if (used === undefined || this.#now() - used.at >= IDEMPOTENCY_MS) return await work();
+      if (used === undefined || this.#now() - used.at >= IDEMPOTENCY_MS) return work();
       if (used.request === request) return { replay: { id: used.id, kept: used.kept ?? {} } };
       throw new IntakeError('idempotency-conflict', 'the idempotency key was used with another request');
-    } finally {
-      this.#running.delete(row);
-      resolve();
-    }
+    });
   }
 }

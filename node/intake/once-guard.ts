@@ -1,4 +1,5 @@
 import { recordId } from '../../protocol/ids.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
@@ -17,7 +18,7 @@ export const duplicateTable = new Table('duplicate', textCodec);
  */
 export class OnceGuard {
   readonly #store: Store;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #locks = new KeyedLock();
 
   constructor(store: Store) {
     this.#store = store;
@@ -31,16 +32,10 @@ export class OnceGuard {
     const keys = drafts.flatMap((draft) => rowKey(draft) ?? []);
     if (keys.length === 0) return record();
     if (new Set(keys).size < keys.length) throw new IntakeError('duplicate', 'two of the records are the same');
-    for (let earlier = this.#runningOf(keys); earlier !== undefined; earlier = this.#runningOf(keys)) await earlier;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    for (const key of keys) this.#running.set(key, promise);
-    try {
+    return this.#locks.exclusiveOfAll(keys, async () => {
       for (const draft of drafts) await this.#refuseSecond(draft);
-      return await record();
-    } finally {
-      for (const key of keys) this.#running.delete(key);
-      resolve();
-    }
+      return record();
+    });
   }
 
   /** The rows that later requests meet. */
@@ -48,10 +43,6 @@ export class OnceGuard {
     return prepared.flatMap(({ draft: { account, duplicateKey }, id }) =>
       duplicateKey === undefined ? [] : [duplicateTable.put([account, duplicateKey], id)],
     );
-  }
-
-  #runningOf(keys: readonly string[]): Promise<void> | undefined {
-    return keys.map((key) => this.#running.get(key)).find((running) => running !== undefined);
   }
 
   async #refuseSecond({ account, duplicateKey }: OnceDraft): Promise<void> {

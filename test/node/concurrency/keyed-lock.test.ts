@@ -58,4 +58,41 @@ test('exclusive work waits for the shared work before it, and shared work after 
   assert.equal(order, ['shared 2', 'shared 1', 'exclusive', 'shared 3', 'last']);
 });
 
+test('work of several keys is alone at each of them, and never waits in a circle', async () => {
+  const keys = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 });
+  const work = fc.record({ keys, shared: fc.boolean(), turns: fc.nat(3), fails: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(work, { maxLength: 12 }), async (works) => {
+      const locks = new KeyedLock();
+      const inside: { keys: readonly string[]; shared: boolean }[] = [];
+      let ran = 0;
+      const run = ({ keys, shared, turns, fails }: (typeof works)[number]) => {
+        const [first = ''] = keys;
+        const own = { keys: shared ? [first] : keys, shared };
+        const inner = async () => {
+          const others = inside.filter((other) => other.keys.some((key) => own.keys.includes(key)));
+          assert.ok(others.every((other) => shared && other.shared));
+          inside.push(own);
+          for (let i = 0; i < turns; i++) await Promise.resolve();
+          inside.splice(inside.indexOf(own), 1);
+          ran++;
+          if (fails) throw new Error('expected');
+        };
+        return shared ? locks.shared(first, inner) : locks.exclusiveOfAll(keys, inner);
+      };
+      const outcomes = await Promise.allSettled(works.map(run));
+      assert.is(ran, works.length);
+      assert.equal(
+        outcomes.map(({ status }) => status === 'rejected'),
+        works.map(({ fails }) => fails),
+      );
+    }),
+  );
+});
+
+test('work of no key runs at once', async () => {
+  const locks = new KeyedLock();
+  assert.is(await locks.exclusiveOfAll([], async () => 'done'), 'done');
+});
+
 test.run();
