@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type { proto } from '@hiero-ledger/proto';
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { LRUCache } from 'lru-cache';
 
 type Algorithm = 'ed25519' | 'ECDSASecp256k1';
 
@@ -14,8 +15,8 @@ const MAX_IMPORTED_KEYS = 1_000;
 /** SubjectPublicKeyInfo of Ed25519 up to the raw key (RFC 8410). */
 const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Public keys already imported, by their raw bytes in hex; emptied when full. */
-const imported = new Map<string, KeyObject>();
+/** Public keys already imported, by their raw bytes in hex. */
+const imported = new LRUCache<string, KeyObject>({ max: MAX_IMPORTED_KEYS });
 
 /** The signatures of one transaction over its body. Each key is checked at most once, however often it is asked for. */
 export class Signatures {
@@ -94,7 +95,6 @@ function importEd25519(publicKey: Uint8Array): KeyObject | null {
   const known = imported.get(id);
   if (known) return known;
   const key = createPublicKey({ key: Buffer.concat([ED25519_SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
-  if (imported.size >= MAX_IMPORTED_KEYS) imported.clear();
   imported.set(id, key);
   return key;
 }

@@ -1,4 +1,4 @@
-/** All places are taken, and as many wait for one as may. */
+/** All places are taken, and as many callers wait for one as may. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
@@ -6,13 +6,13 @@ export class BusyError extends Error {
 export interface SemaphoreOptions {
   /** Holders at the same time. */
   readonly places: number;
-  /** Who may wait for a place; 0: nobody does. Default: everyone. */
+  /** Callers that may wait for a place. Default: any number. */
   readonly waiting?: number;
 }
 
 const NEVER_ABORTED = new AbortController().signal;
 
-/** Lets a bounded number do something at once, and a bounded number wait for it, first come, first served. */
+/** Admits a bounded number of callers at once. A bounded number of others wait, first come, first served. */
 export class Semaphore {
   readonly #maxWaiting: number;
   readonly #waiting = new Set<() => void>();
@@ -23,7 +23,7 @@ export class Semaphore {
     this.#maxWaiting = waiting;
   }
 
-  /** Who waits now. */
+  /** Callers that wait now. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -36,19 +36,19 @@ export class Semaphore {
   }
 
   /**
-   * A place, until it is disposed. Rejects with `BusyError` where too many wait, and with the signal's reason where
-   * that is aborted first; nobody waits for it then.
+   * A place, until it is disposed. Rejects with `BusyError` if too many callers wait, and with the signal's reason if
+   * that is aborted first: the caller then waits no more.
    */
   async enter(signal: AbortSignal = NEVER_ABORTED): Promise<Disposable> {
     signal.throwIfAborted();
     const place = this.tryEnter();
     if (place !== undefined) return place;
     if (this.#waiting.size >= this.#maxWaiting) throw new BusyError('all places are taken, and too many wait');
-    await this.#turn(signal);
+    await this.#wait(signal);
     return this.#place();
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {
       this.#waiting.delete(come);
@@ -73,7 +73,7 @@ export class Semaphore {
     };
   }
 
-  /** A place is handed on, never free in between: nobody can come before who waits. */
+  /** A place is handed on and never free in between: no new caller overtakes one that waits. */
   #pass(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -3,24 +3,24 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 interface Flight<Result> {
   readonly result: Promise<Result>;
   hasBegun: boolean;
-  /** For all who came since it began. */
+  /** For all callers since it began. */
   next: Promise<Result> | undefined;
 }
 
 /**
- * One computation for all who ask the same at the same time. It begins in the next turn of the event loop, for all who
- * came until then. Who comes later, while it is under way, waits for the next one, which they share again: so nobody is
- * answered by what was looked at before they asked, and of one name no more than one runs.
+ * One computation for all callers that ask the same at the same time. It begins in the next iteration of the event
+ * loop, for all callers until then. Callers that come while it is under way share the next one. So no caller is answered
+ * by what was read before it asked, and no more than one computation of a name runs.
  */
 export class SingleFlight<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
-  /** Names that are under way. */
+  /** Names whose computation is under way. */
   get size(): number {
     return this.#flights.size;
   }
 
-  /** Whether one of this name is under way: who asks now shares one with others. */
+  /** Whether a computation of this name is under way: a caller shares one with others now. */
   has(name: string): boolean {
     return this.#flights.has(name);
   }

@@ -1,16 +1,16 @@
-/** How long work may hold the event loop before others get their turn. In milliseconds. */
+/** How long work may hold the event loop before it yields. In milliseconds. */
 const SLICE_MS = 3;
 
 const waiting: (() => void)[] = [];
 
 /**
- * Long work, done in slices: everyone else gets a turn between two of them. All long work of the process takes turns,
- * so that however much of it there is, one turn of the event loop holds one slice.
+ * Long work, done in time slices: it yields to the event loop between two of them. All long work of the process shares
+ * the slices: however much of it there is, one iteration of the event loop holds one slice.
  */
 export class TimeSlices {
   #end = performance.now() + SLICE_MS;
 
-  /** Whether it is time to `rest`. Costs a look at the clock. */
+  /** Whether it is time to `rest`. Reads the clock. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }

@@ -2,7 +2,7 @@ import { type Transferable, Worker } from 'node:worker_threads';
 import { Semaphore } from './semaphore.ts';
 
 export interface WorkerPoolOptions<Order = unknown> {
-  /** What a thread runs: it is told each order as a message, and says one word to each. What it throws ends it. */
+  /** What a thread runs: it receives each order as a message and posts one answer to each. An error ends it. */
   readonly script: URL;
   /** Threads at the same time. */
   readonly threads: number;
@@ -14,7 +14,7 @@ export interface WorkerPoolOptions<Order = unknown> {
   readonly orderMs: number;
   /** Whether a thread ends with its order, and leaves no garbage behind. Default: it serves the next one too. */
   readonly endsWithOrder?: boolean;
-  /** What each thread is told when it starts: a copy of it. */
+  /** Data that each thread gets a copy of when it starts. */
   readonly data?: unknown;
   /** What of an order is given away and not copied. Default: nothing. */
   readonly given?: (order: Order) => Transferable[];
@@ -129,7 +129,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   }
 }
 
-/** Too much memory is the order's doing; anything else is a fault of the program's own, and told as what it is. */
+/** Too much memory is the order's doing. Anything else is a fault of the program and is reported as it is. */
 function reasonOf(error: Error): Error {
   const isTooLarge = 'code' in error && error.code === OUT_OF_MEMORY;
   return isTooLarge ? new WorkerError('too-large', 'it takes too much memory', error) : error;

@@ -27,7 +27,7 @@ export class AddressList {
     for (const { address, bits, family } of this.#ranges) this.#list.addSubnet(address, bits, family);
   }
 
-  /** Whether a caller's address is among them. Anything that is no address is not. */
+  /** Whether a caller's address is among them. False for text that is not an address. */
   admits(address: string): boolean {
     const plain = MAPPED_IPV4.exec(address)?.[1] ?? address;
     return isIP(plain) !== 0 && this.#list.check(plain, familyOf(plain));
@@ -56,7 +56,7 @@ export function isAddressRange(text: string): boolean {
 
 function parseRange(text: string): AddressRange | undefined {
   const [, address = '', bits] = RANGE.exec(text) ?? [];
-  // A mapped range would never meet a caller: callers are compared by their plain IPv4 address.
+  // A mapped range would match no caller: callers are compared by their plain IPv4 address.
   if (isIP(address) === 0 || MAPPED_IPV4.test(address)) return undefined;
   const family = familyOf(address);
   const length = bits === undefined ? ADDRESS_BITS[family] : Number(bits);

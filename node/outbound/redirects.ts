@@ -8,7 +8,7 @@ export class RedirectError extends Error {
 const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** This machine, private networks, and those of a link (RFC 6890), where clouds keep what an instance may know. */
+/** This machine, private and link-local networks (RFC 6890): clouds serve an instance's credentials there. */
 const NEAR = new BlockList();
 for (const [address, prefix] of [
   ['0.0.0.0', 8],
@@ -29,8 +29,8 @@ for (const [address, prefix] of [
 }
 
 /**
- * Asks an address, and those that its answers lead to (RFC 9110 §15.4), but never from a protected address to an open
- * one, nor between the world and this machine or its own network. `ask` must not follow by itself. Throws
+ * Requests an address, and those that its answers lead to (RFC 9110 §15.4), but never goes from HTTPS to HTTP, nor
+ * between the public network and this machine or its own network. `ask` must not follow redirects itself. Throws
  * `RedirectError`, and what `ask` throws.
  */
 export async function followRedirects(first: URL, ask: (url: URL) => Promise<Response>): Promise<Response> {
@@ -57,7 +57,7 @@ function mayLeadTo(from: URL, to: URL): boolean {
   return isSafe && isNear(from) === isNear(to);
 }
 
-/** By name or address as it is written; what a name resolves to is not known here. */
+/** Goes by the name or address as it is written: what a name resolves to is not known here. */
 function isNear({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const version = isIP(host);
@@ -65,7 +65,7 @@ function isNear({ hostname }: URL): boolean {
   return NEAR.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether nothing sent there leaves this machine. */
+/** Whether what is sent there stays on this machine. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host);
 }

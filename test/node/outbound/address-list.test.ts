@@ -15,7 +15,7 @@ test('addresses and ranges of both families; nothing else', () => {
   }
 });
 
-test('what is no address and no range is refused', () => {
+test('text that is neither an address nor a range is refused', () => {
   for (const good of ['0.0.0.0/0', '::/0', '10.0.0.5/8', '2001:DB8::1/128', '127.0.0.1']) {
     assert.ok(isAddressRange(good), good);
   }

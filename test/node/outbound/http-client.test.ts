@@ -84,7 +84,7 @@ test('a body comes as it was sent, however it was cut, up to the very last byte'
   assert.is(await codeOf(reading(new Response('x'.repeat(MOST + 1)))), 'too-large');
 });
 
-test('a byte order mark is left to whoever reads the bytes', async () => {
+test('a byte order mark is left to the reader of the bytes', async () => {
   assert.equal([...(await reading(new Response('\ufeff{}'))).bytes], [0xef, 0xbb, 0xbf, 0x7b, 0x7d]);
 });
 
@@ -110,7 +110,7 @@ test('what never ends is read no further, and is cut off', async () => {
   assert.ok(sent <= MOST + 30, `${sent} bytes`);
 });
 
-test('what goes wrong on the way is told as it is', async () => {
+test('an error of the connection is passed on as it is', async () => {
   const fault = new Error('reset');
   const broken = new ReadableStream({ pull: (controller) => controller.error(fault) });
   const error = await errorOf(reading(new Response(broken, { status: 502 })));
