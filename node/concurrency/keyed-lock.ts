@@ -1,11 +1,11 @@
 /**
- * Keyed lanes: of one key, exclusive work runs alone, shared work runs beside other shared work. Whoever comes later
- * waits for whoever was first, so that neither starves. A lane that nobody uses costs nothing.
+ * A lock for each key: exclusive work of a key runs alone, shared work runs beside other shared work. Whoever comes
+ * later waits for whoever was first, so that neither starves. A key that nobody uses costs nothing.
  */
 export class KeyedLock<Key = string> {
   readonly #locks = new Map<Key, LockEntry>();
 
-  /** Runs the work while nobody else is in the lane. */
+  /** Runs the work while nobody else holds the key. */
   async exclusive<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
     const before = this.#locks.get(key);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -21,7 +21,7 @@ export class KeyedLock<Key = string> {
     }
   }
 
-  /** Runs the work while nobody is alone in the lane. */
+  /** Runs the work while nobody holds the key alone. */
   async shared<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
     const entry = this.#locks.get(key) ?? { gate: Promise.resolve(), shared: new Set() };
     this.#locks.set(key, entry);
@@ -41,7 +41,7 @@ export class KeyedLock<Key = string> {
     if (this.#locks.get(key) === entry && entry.shared.size === 0) this.#locks.delete(key);
   }
 
-  /** Only once the exclusive work that opened the lane is over: whoever comes must still wait for it. */
+  /** Only once the exclusive work that took the key is over: whoever comes must still wait for it. */
   #forgetShared(key: Key, entry: LockEntry): void {
     if (this.#locks.get(key) === entry) this.#locks.delete(key);
   }

@@ -93,7 +93,7 @@ export class Equivocations {
 
   /**
    * Whether the node's own signature is under two stories, wherever they were named: it is to sign nothing more. What a
-   * compromised key signed may be a thief's, and what was signed anew is no second story.
+   * compromised key signed may be an attacker's, and what was signed again is no equivocation.
    */
   isForked(node: NodeId): boolean {
     const { directory } = this.#keys;

@@ -76,7 +76,7 @@ export interface OwnChainOptions {
  * batch that it ever announced: before it accepts records it asks them, and takes back what it lacks (protocol §9).
  *
  * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified,
- * shows that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
+ * shows that its chain goes further. One that the log cannot decide any more shows nothing: it may be an attacker's.
  *
  * A copy may also hold batches that this node signed anew since, by another key: those take their place. An envelope of
  * other records in the place of a held one is a second story: the node signs nothing more.

@@ -215,7 +215,7 @@ interface Mounting extends AppOptions {
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
-/** That a node has no till is how it was set up; it may get one when it is started anew. In seconds. */
+/** A node without a payment service was set up so; it may have one after its next start. In seconds. */
 const NO_PAYMENTS = { headers: { 'Retry-After': '3600' }, expected: true };
 /** Statuses of work that is refused now and may be asked for again. */
 const REFUSED: ReadonlySet<number> = new Set([429, 503]);
@@ -230,7 +230,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
  */
 type ExactRoutes = Map<string, (context: Context) => Promise<void>>;
 
-/** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
+/** The node's HTTP API: routes in, answers or RFC 9457 problems out, and nothing else. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });

@@ -105,7 +105,7 @@ export interface PaidGateOptions {
   readonly baseUrl: () => string;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
-  /** Throws where the node has no room for what a paid call leaves. */
+  /** Throws where the node has no storage left for what a paid call leaves. */
   readonly requireStorage: () => void;
   /** Declarations of x402 extensions for a route, beside `payment-identifier`. */
   readonly extensionsOf?: (route: PaidRoute) => JsonObject;
@@ -151,7 +151,7 @@ export class PaidGate {
     this.#options = options;
   }
 
-  /** A 402 is an answer; what else is refused is thrown: `Problem`, and what the rooms below throw. */
+  /** A 402 is an answer; what else is refused is thrown: `Problem`, and what the services below throw. */
   async answer(call: Call, route: PaidRoute): Promise<Answer> {
     call.context.vary(PAYMENT_SIGNATURE_HEADER);
     await route.checkPath?.(call);
@@ -206,7 +206,7 @@ export class PaidGate {
     const outcome = await payments.take(this.#requestOf(visit, offer, body.digest), async () => {
       const work = await route.prepare(call, await body.parse());
       return async (recording, unwanted) => {
-        // Without room nothing new is sold; what was paid for is still answered.
+        // Without storage nothing new is sold; what was paid for is still answered.
         requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
         if (tenant !== null) recording.ownedBy(tenant.account);

@@ -334,7 +334,7 @@ export class Payments {
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
     let row = await paymentStore.read(first);
     if (row !== undefined && (isOpen(row) || row.state === 'settled')) {
-      // A flight of one that was refused may wait for this very lane.
+      // A call that was refused may wait for this very lock.
       if (row.state !== 'unpaid') await this.#ongoingCalls.get(found.payment)?.over();
       await this.#bringOn(first);
       row = await paymentStore.read(first);
@@ -363,7 +363,7 @@ export class Payments {
   }
 }
 
-/** The answer of the flight where the call is its twin; undefined where it has none for it. */
+/** The answer of the ongoing call where this one is its duplicate; undefined where it has none for it. */
 async function joinOngoing(ongoing: OngoingPaidCall, call: PaidRequest): Promise<PaidOutcome | undefined> {
   const { claim } = ongoing;
   if (claim !== null && claim.request !== call.request) throw new PaymentError('bound-elsewhere');

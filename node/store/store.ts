@@ -138,7 +138,7 @@ export const MAX_OPEN_FILES = 128;
 /** A write of more operations is handed over in slices: LevelDB takes each from this thread. */
 const SLICED_OPERATIONS = 2_000;
 
-/** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
+/** Room beside a copy of its log that must be free before the database is opened again. In bytes. */
 const RENEWAL_RESERVE_BYTES = 1 << 20;
 
 /** What is read of a store, row by row. */
@@ -296,7 +296,7 @@ export class Store implements AsyncDisposable {
     }
   }
 
-  /** The lane's one write. */
+  /** The queue's one write. */
   async #apply(operations: readonly Operation[]): Promise<void> {
     if (this.#failed !== undefined) await this.#recover(this.#failed);
     if (operations.length === 0) return;
@@ -314,7 +314,7 @@ export class Store implements AsyncDisposable {
     this.#writes++;
   }
 
-  /** The lane's writes are one at a time: nothing changes between reading a row and writing it anew. */
+  /** Writes of the queue run one at a time: nothing changes between reading a row and writing it again. */
   #changesOf(operations: readonly Operation[]): readonly RowChange[] {
     try {
       return changesOf(operations, (key) => this.#level.getSync(key));

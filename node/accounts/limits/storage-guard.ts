@@ -96,11 +96,11 @@ const FULL_FREE: Bound = { enter: 256 << 20, leave: 320 << 20 };
 
 /** Between two looks: a busy node writes some 50 MB meanwhile. In milliseconds. */
 const LOOK_MS = 5_000;
-/** Room is made by people. In seconds. */
+/** People free disk space. In seconds. */
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Knows whether there is room for more records, by looking now and then, never for a request. Reads are not its
+ * Knows whether there is storage for more records, by looking now and then, never for a request. Reads are not its
  * concern. While the disk cannot be looked at, what was last seen holds.
  */
 export class StorageGuard implements AsyncDisposable {

@@ -67,8 +67,8 @@ export interface SealerOptions extends SealedChainOptions {
  * A new key seals nothing while an envelope by an older one is undecided and not signed anew, so that no number is ever
  * signed twice by one key.
  *
- * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved in the lane alone, by the sealing
- * loop and by `signAnew`.
+ * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved under the lock alone, by the
+ * sealing loop and by `signAnew`.
  */
 export class Sealer implements AsyncDisposable {
   readonly #options: SealerOptions;
