@@ -1,6 +1,6 @@
 /**
- * A lock for each key: exclusive work of a key runs alone, shared work runs beside other shared work. Whoever comes
- * later waits for whoever was first, so that neither starves. A key that nobody uses costs nothing.
+ * A lock for each key: exclusive work of a key runs alone, shared work runs beside other shared work. Anyone who comes
+ * later waits for the one that was first, so that neither starves. A key that nobody uses costs nothing.
  */
 export class KeyedLock<Key = string> {
   readonly #locks = new Map<Key, LockEntry>();
@@ -41,7 +41,7 @@ export class KeyedLock<Key = string> {
     if (this.#locks.get(key) === entry && entry.shared.size === 0) this.#locks.delete(key);
   }
 
-  /** Only once the exclusive work that took the key is over: whoever comes must still wait for it. */
+  /** Only once the exclusive work that took the key is over: anyone who comes must still wait for it. */
   #forgetShared(key: Key, entry: LockEntry): void {
     if (this.#locks.get(key) === entry) this.#locks.delete(key);
   }

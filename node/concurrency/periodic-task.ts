@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Work that is to be done again and again: its rounds never overlap, and whoever asks for one shares that under way.
+ * Work that is to be done again and again: its rounds never overlap, and anyone who asks for one shares that under way.
  */
 export class PeriodicTask<Result> implements AsyncDisposable {
   readonly #work: () => Promise<Result>;

@@ -129,7 +129,9 @@ export class CatchUp implements AsyncDisposable {
     for (const [chain, leads] of this.#leads) if (node === undefined || node === chain) leads.delete(peer);
   }
 
-  /** Pulls no more of a node's chain before somebody leads anew. Resolves once the page that is under way has ended. */
+  /**
+   * Pulls no more of a node's chain before somebody leads again. Resolves once the page that is under way has ended.
+   */
   abandon(node: NodeId): Promise<void> {
     this.#leads.delete(node);
     return this.settled(node);
@@ -211,7 +213,7 @@ export class CatchUp implements AsyncDisposable {
       // Not one by one, nor exclusive of other questions to the peer.
       if (page.batches.length > 0) await this.#options.onBatches(node, page.batches, peer);
     }
-    // One that was signed anew meanwhile is wanted from its first record.
+    // One that was signed again meanwhile is wanted from its first record.
     return assembler.wanted.batch !== start.batch || assembler.wanted.seq !== start.seq;
   }
 

@@ -194,7 +194,7 @@ export class FederationSync implements AsyncDisposable {
     return this.#heads.told(node);
   }
 
-  /** Judges anew what is known of the other members, and registers what they are answered. Talks to nobody yet. */
+  /** Judges again what is known of the other members, and registers what they are answered. Talks to nobody yet. */
   prepare(): Promise<void> {
     this.#prepared ??= this.#prepare();
     return this.#prepared;
@@ -397,7 +397,7 @@ export class FederationSync implements AsyncDisposable {
     if (batch > 0) await this.#lookForRival(node, peer, batch);
   }
 
-  /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
+  /** A head is a bare word: anyone who names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
     this.#replacement.poke(node);
     const theirs = await this.#lookForRival(node, peer, batch);

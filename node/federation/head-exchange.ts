@@ -142,7 +142,7 @@ export class HeadExchange implements AsyncDisposable {
     this.#endRetry(peer);
     const retry = () => {
       const isThere = this.#options.transport.peers().some(({ node, connected }) => node === peer && connected);
-      // Whoever is away is met when it comes back.
+      // Anyone who is away is met when it comes back.
       if (isThere) this.exchange(peer);
       else this.#retries.delete(peer);
     };

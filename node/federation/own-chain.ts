@@ -78,8 +78,8 @@ export interface OwnChainOptions {
  * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified,
  * shows that its chain goes further. One that the log cannot decide any more shows nothing: it may be an attacker's.
  *
- * A copy may also hold batches that this node signed anew since, by another key: those take their place. An envelope of
- * other records in the place of a held one is a second story: the node signs nothing more.
+ * A copy may also hold batches that this node signed again since, by another key: those take their place. An envelope
+ * of other records in the place of a held one is a second story: the node signs nothing more.
  */
 export class OwnChain {
   readonly #options: OwnChainOptions;
@@ -343,7 +343,7 @@ export class OwnChain {
     }
   }
 
-  /** Who may show an own batch: those who claim to hold it, and of one that was decided whoever has answered. */
+  /** Who may show an own batch: those who claim to hold it, and of one that was decided anyone who has answered. */
   #witnessesOf(batch: number): readonly NodeId[] {
     const now = this.#now();
     const isDecided = (this.#outdone?.decided ?? null) !== null;
@@ -374,7 +374,7 @@ export class OwnChain {
     return false;
   }
 
-  /** Whether the log can decide the envelope. In the place of a held one it is to be the same, signed anew. */
+  /** Whether the log can decide the envelope. In the place of a held one it is to be the same, signed again. */
   async #isWanted(peer: NodeId, { envelope, signed }: StoredBatch): Promise<boolean> {
     const outdone = this.#outdone;
     if (!(await isDecidable(this.#options.decided, envelope, signed.statement))) {
@@ -393,8 +393,9 @@ export class OwnChain {
   }
 
   /**
-   * Whether the batch after the last one follows it. Where it does not, the last one may have been signed anew, which
-   * the log tells once it was read; what differs then is this node's own contradiction, for whoever pulls it to find.
+   * Whether the batch after the last one follows it. Where it does not, the last one may have been signed again, which
+   * the log tells once it was read; what differs then is this node's own contradiction, for anyone who pulls it to
+   * find.
    */
   #follows(peer: NodeId, { batch, prev }: Envelope): boolean {
     const { self, chains } = this.#options;
@@ -427,7 +428,7 @@ export class OwnChain {
 
 /**
  * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any
- * chain: once it is read anew, what is so shows again. One that is removed seals its last records, and may be halted
+ * chain: once it is read again, what is so shows again. One that is removed seals its last records, and may be halted
  * for good yet.
  */
 function weightOf(reason: HaltReason): number {

@@ -39,8 +39,8 @@ export interface OwnReplacementOptions {
 }
 
 /**
- * Puts in the place of own batches that the log can decide no more those that this node signed anew while its store was
- * away (protocol §2, §9): a copy that is restored after its key was revoked.
+ * Puts in the place of own batches that the log can decide no more those that this node signed again while its store
+ * was away (protocol §2, §9): a copy that is restored after its key was revoked.
  *
  * No word of a peer counts. An envelope is taken that this node's own certified key signed, that the log decided or can
  * still decide, and of which only `keyId` and `prev` differ from the held one; receipts by that key, of the very same
@@ -48,7 +48,7 @@ export interface OwnReplacementOptions {
  *
  * Crash order: receipts of long batches first, page by page; each is whole by itself. Then all envelopes with the last
  * receipts and what is derived from them in one atomic write, so that the chain is the old one or the new one. What
- * follows in the store is by a revoked key and undecided: the start goes on and signs it anew.
+ * follows in the store is by a revoked key and undecided: the start goes on and signs it again.
  *
  * Ownership: called by the start alone, before anything is signed and while nothing of the own chain is pulled.
  */
@@ -97,7 +97,7 @@ export class OwnReplacement {
   }
 
   /**
-   * Whether all own batches from a number on can follow other ones than before: they are signed anew after the start.
+   * Whether all own batches from a number on can follow other ones than before: they are signed again after the start.
    */
   async #mayFollow(from: number, head: number): Promise<boolean> {
     const { store, decided, self } = this.#options;

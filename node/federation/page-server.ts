@@ -24,7 +24,7 @@ export interface PageSources {
   readonly keys: FederationKeys;
 }
 
-/** Answers pages of what this node holds, of any node's chain: peers catch up from whoever is alive. */
+/** Answers pages of what this node holds, of any node's chain: peers catch up from anyone who is alive. */
 export class PageServer {
   readonly #store: Store;
   readonly #equivocations: Equivocations;
@@ -71,7 +71,7 @@ export class PageServer {
       yield encodeItem({ kind: 'envelope', signed: stored.signed });
       const end = stored.envelope.first + stored.envelope.size;
       for await (const { group, frames } of this.#groups(node, seq, end)) {
-        // It is being signed anew: nobody takes a batch of two keys, and the whole one is there soon.
+        // It is being signed again: nobody takes a batch of two keys, and the whole one is there soon.
         if (group.keyId !== stored.envelope.keyId) return;
         for (const frame of frames) {
           bytes += frame.length;

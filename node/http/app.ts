@@ -102,7 +102,7 @@ interface UncountedAnswersOptions {
   readonly uncounted: Pick<UncountedLimits, 'take'>;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
-  /** Told of whoever is made to wait. Must not throw. */
+  /** Told of anyone who is made to wait. Must not throw. */
   readonly onPaced: (holder: Holder) => void;
 }
 
@@ -110,7 +110,7 @@ interface UncountedAnswersOptions {
 const KNOWN_HOLDERS: ReadonlySet<HolderKind> = new Set(['account', 'wallet']);
 
 /**
- * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not
+ * Slows down anyone who makes a node answer again and again what no limit counts: refusals, keys and paths that do not
  * exist, the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once
  * would keep the event loop from everybody else: past so many a second of an address, an account or a wallet each waits
  * for its turn.
@@ -201,7 +201,7 @@ export interface AppOptions {
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
   /** Default: the bounds of the table. */
   readonly bounds?: WorkBounds;
-  /** Slows down whoever asks again and again for what no limit counts. Default: nobody. */
+  /** Slows down anyone who asks again and again for what no limit counts. Default: nobody. */
   readonly uncounted?: Pick<UncountedAnswers, 'pace'>;
   /** Told of every answer 429 and 503. */
   readonly onRefused?: (refusal: Refusal) => void;
@@ -286,7 +286,9 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
   if (open) mountPreflight(router, path, route);
 }
 
-/** Whoever answers for a call is known before a place is taken, and a place is taken before any of a body is read. */
+/**
+ * Anyone who answers for a call is known before a place is taken, and a place is taken before any of a body is read.
+ */
 async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRoute, call: Call): Promise<Answer> {
   const { context } = call;
   if (route.access === 'free') {

@@ -133,7 +133,7 @@ const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
 const BUSY_STATUS = 429;
 /**
- * What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing
+ * What else a payment ends in that is shown only to be looked at; anyone who sends no body has a place for nothing
  * meanwhile.
  */
 const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
@@ -296,8 +296,8 @@ export class PaidGate {
   }
 
   /**
-   * Whoever shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in the
-   * end.
+   * Anyone who shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in
+   * the end.
    */
   #noteRefusal({ call: { context }, route, shown, address, caller }: Visit, { status, code }: Problem): void {
     const { paymentLimits } = this.#options;

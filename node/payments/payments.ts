@@ -35,7 +35,7 @@ export class Publisher {
   }
 
   /**
-   * Resolves to the published row of a settled payment. Whoever calls it holds the payment's flight. Throws
+   * Resolves to the published row of a settled payment. Anyone who calls it holds the payment's flight. Throws
    * `IntakeError`, `StoreError` and `HeldDamagedError`: then the payment stays settled, and this can be tried again.
    */
   async publish(payment: StoredPayment): Promise<PaymentRow> {
@@ -113,8 +113,8 @@ const MAX_JOINED_CALLERS = 64;
 /**
  * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once
  * and never without answer and records being on the disk, the records are made once it is moved and never otherwise,
- * and the answer is given to whoever shows the same signature with the same request, whatever stopped in between. One
- * flight at a time works on an authorization; those who come meanwhile with the same call wait for its answer.
+ * and the answer is given to anyone who shows the same signature with the same request, whatever stopped in between.
+ * One flight at a time works on an authorization; those who come meanwhile with the same call wait for its answer.
  */
 export class Payments {
   readonly #options: PaymentsOptions;
@@ -130,7 +130,7 @@ export class Payments {
     return this.#options.settler.isReady;
   }
 
-  /** Whether a payment was taken on before, by whoever shows it: then its answer is owed, or being found out. */
+  /** Whether a payment was taken on before, by anyone who shows it: then its answer is owed, or being found out. */
   async isTakenOn(offer: Offer): Promise<boolean> {
     const key = keyOf(offer);
     return this.#isUnderWay(key, offer) || (await this.#options.paymentStore.read(key))?.proof === offer.proof;

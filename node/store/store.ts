@@ -155,7 +155,7 @@ export type Rows = Pick<Store, 'first' | 'get' | 'getMany' | 'range' | 'write'>;
  *
  * A write that failed may have left a torn record in LevelDB's log, and whatever is appended behind it is lost at the
  * next start. So the store refuses writes from then on, still reads, and becomes whole again by `recover`: it opens the
- * database anew, which leaves that log behind, and takes back what the failed write may have left.
+ * database again, which leaves that log behind, and takes back what the failed write may have left.
  */
 export class Store implements AsyncDisposable {
   readonly directory: string;
@@ -168,7 +168,7 @@ export class Store implements AsyncDisposable {
   /** Keys of the write that failed, until the store is whole again. */
   #failed: readonly string[] | undefined;
   /**
-   * The rows under those keys as they were: read before the database is opened anew and might show the failed write.
+   * The rows under those keys as they were: read before the database is opened again and might show the failed write.
    */
   #undo: readonly RowChange[] | undefined;
   /** Set while the database is closed for that. */
@@ -380,7 +380,7 @@ export class Store implements AsyncDisposable {
   }
 }
 
-/** Damage, an error of the disk, or a database that could not be opened anew yet. */
+/** Damage, an error of the disk, or a database that could not be opened again yet. */
 function unreadable(cause: unknown): StoreError {
   return new StoreError('unreadable', `the store could not be read: ${String(cause)}`, cause);
 }

@@ -36,7 +36,7 @@ interface WatchdogOptions {
 
 /**
  * Hangs up on a connected member whose gossip is dead: gossip streams can end while the connection lives, and nothing
- * else notices. Whoever dials that pair dials again.
+ * else notices. Anyone who dials that pair dials again.
  */
 class Watchdog {
   readonly #node: MeridianNode;
@@ -287,7 +287,7 @@ function seenOf({ node, gossip }: Running, peerId: PeerId): SeenOfPeer {
 
 /**
  * What stands on libp2p. Loaded at the start of a transport, since it costs some 300 ms and 60 MB, and in parts,
- * between which whoever asks the node meanwhile is answered.
+ * between which anyone who asks the node meanwhile is answered.
  */
 async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);

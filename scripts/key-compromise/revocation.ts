@@ -98,7 +98,7 @@ export async function rehearseKeyCompromise(
   );
 }
 
-/** A forged bundle whose batch is named on the real ledger: whoever pays may write there. */
+/** A forged bundle whose batch is named on the real ledger: anyone who pays may write there. */
 async function forgery(
   cluster: LocalCluster,
   honest: Bundle,

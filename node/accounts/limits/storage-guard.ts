@@ -90,7 +90,7 @@ interface Bound {
 /** Shares of the quota. */
 const WARN_SHARE: Bound = { enter: 0.8, leave: 0.78 };
 const FULL_SHARE: Bound = { enter: 0.95, leave: 0.93 };
-/** Free bytes of the disk: LevelDB needs some to compact, and to open its log anew after a failed write. */
+/** Free bytes of the disk: LevelDB needs some to compact, and to open its log again after a failed write. */
 const WARN_FREE: Bound = { enter: 1024 << 20, leave: 1280 << 20 };
 const FULL_FREE: Bound = { enter: 256 << 20, leave: 320 << 20 };
 

@@ -166,7 +166,7 @@ function revisionOf(
   origin: Origin,
   current: CurrentItem | undefined,
 ): Revision {
-  // What the operator writes anew is not held against what he set before.
+  // What the operator writes again is not held against what he set before.
   const corrections = origin.source === OPERATOR_SOURCE ? {} : (current?.revision.corrections ?? {});
   return {
     ...origin,
