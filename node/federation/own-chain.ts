@@ -3,7 +3,6 @@ import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, isDecidable } from '../log/decidable.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
@@ -16,6 +15,7 @@ import { isSignedAnew, type Outdone } from './outdone.ts';
 import type { OwnReplacement } from './own-replacement.ts';
 import type { RivalSearch } from './rival-search.ts';
 import { readStartAnswer, START_REQUEST } from './start/start-answers.ts';
+import type { PageClient } from './page-client.ts';
 
 /** What is waited for is looked at so often even when nobody answers. In milliseconds. */
 const LOOK_MS = 250;
@@ -52,8 +52,8 @@ export type Sufficiency = (evidence: OwnChainEvidence) => boolean | Promise<bool
 export interface OwnChainOptions {
   readonly self: NodeId;
   readonly chains: Chains;
-  readonly transport: Pick<Transport, 'peers' | 'request'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly transport: Pick<Transport, 'peers'>;
+  readonly pages: Pick<PageClient, 'answer'>;
   readonly rivals: RivalSearch;
   readonly decided: Decided;
   readonly faults: PeerFaults;
@@ -207,13 +207,10 @@ export class OwnChain {
   }
 
   async #ask(peer: NodeId, signal: AbortSignal): Promise<void> {
-    const { transport, locks, onCheckpoint, faults, log } = this.#options;
+    const { pages, onCheckpoint, faults, log } = this.#options;
     this.#asking.set(peer, Number.POSITIVE_INFINITY);
     try {
-      const frames = await locks.exclusive(peer, () =>
-        Array.fromAsync(transport.request(peer, 'start', START_REQUEST, { signal })),
-      );
-      const { batch, checkpoints } = readStartAnswer(frames);
+      const { batch, checkpoints } = readStartAnswer(await pages.answer(peer, 'start', START_REQUEST, signal));
       for (const checkpoint of checkpoints) await onCheckpoint(checkpoint);
       if (batch > 0) this.noteClaim(peer, batch);
       this.#answered.add(peer);

@@ -4,7 +4,6 @@ import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, isDecidable } from '../log/decidable.ts';
@@ -15,11 +14,11 @@ import { derivedOperations } from '../records/chain-tables.ts';
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import type { Transport } from '../transport/contract.ts';
 import { type ChainBesides, ChainContradictionError, openGroup } from './chain-assembler.ts';
 import { openEnvelope } from './equivocations.ts';
 import { firstOutdone, isSameGroup, isSignedAnew, type Outdone } from './outdone.ts';
-import { decodeItem, type PageItem, type PageRequest, pageRequest } from './page-forms.ts';
+import { decodeItem, type PageItem } from './page-forms.ts';
+import type { PageClient } from './page-client.ts';
 
 export interface OwnReplacementOptions {
   readonly self: NodeId;
@@ -27,8 +26,7 @@ export interface OwnReplacementOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly decided: Decided;
-  readonly transport: Pick<Transport, 'request'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly pages: Pick<PageClient, 'read'>;
   /** Rows that land beside an own batch that comes from a peer. */
   readonly besides: ChainBesides['batch'];
   /** While envelopes are replaced, nothing of own batches from that number on may be sent to the ledger. */
@@ -87,13 +85,11 @@ export class OwnReplacement {
   }
 
   async #readPage(peer: NodeId, reading: Reading, signal: AbortSignal): Promise<void> {
-    const { transport, locks, self } = this.#options;
-    const request: PageRequest = { want: 'chain', node: self, ...reading.wanted };
-    await locks.exclusive(peer, async () => {
-      for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), { signal })) {
-        if (!(await reading.take(decodeItem(frame)))) return;
-      }
-    });
+    const { pages, self } = this.#options;
+    const take = async (frames: AsyncIterable<Uint8Array>): Promise<void> => {
+      for await (const frame of frames) if (!(await reading.take(decodeItem(frame)))) return;
+    };
+    await pages.read(peer, { want: 'chain', node: self, ...reading.wanted }, take, signal);
   }
 
   /**

@@ -8,7 +8,9 @@ import { readBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import { TransportError } from '../transport/errors.ts';
+import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest, pageRequest } from './page-forms.ts';
 
 /** Records of one frame at most. */
 const FRAME_RECORDS = 64;
@@ -34,6 +36,22 @@ export class PageServer {
     this.#store = store;
     this.#equivocations = equivocations;
     this.#keys = keys;
+  }
+
+  /**
+   * The page that a peer asks for. Throws `PeerStatementError` if the request is malformed, and `TransportError` `refused` if
+   * the peer may not have the page: one that is not a member is served its own chain and all keys.
+   */
+  requestOf(body: Uint8Array, peer: NodeId, faults: PeerFaults): PageRequest {
+    try {
+      const request = pageRequest.decode(body);
+      const isOfAnother = 'node' in request && request.node !== peer && request.want !== 'keys';
+      if (!isOfAnother || this.#keys.isMember(peer)) return request;
+    } catch (error) {
+      faults.noteError(peer, error);
+      throw error;
+    }
+    throw new TransportError('refused', `${peer} is no member: it is served its own chain alone`);
   }
 
   /** Frames of one page. A page may end after any group; the asker goes on from there. */
