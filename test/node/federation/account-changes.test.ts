@@ -165,4 +165,33 @@ test('each node counts for itself: duplicates, keys of idempotency and chains of
   );
 });
 
+/** Records of this UTC day, as a node has counted them. */
+async function countedAt(node: TestNode): Promise<number> {
+  const { day } = accepted(await node.get('/v1/usage', { key: admin }));
+  return Number(isJsonObject(day) ? day.records : Number.NaN);
+}
+
+test('limits, locks, sessions and lists of records are each node’s own too', async () => {
+  const sourceId = 'own-to-each';
+  const [atHome, elsewhere] = [await countedAt(eu), await countedAt(us)];
+  const { attestationId } = accepted(await eu.post('/v1/attest', { sourceId, data: { case: 8 } }, { key: admin }));
+  const { sessionId } = accepted(await eu.post('/v1/session/start', { sourceId }, { key: admin }));
+  const lock = { sourceId, retentionPeriodDays: 1825, scope: 'all' };
+  const { lockId } = accepted(await eu.post('/v1/retention-lock', lock, { key: admin }));
+  assert.equal([await countedAt(eu), await countedAt(us)], [atHome + 3, elsewhere]);
+
+  const listed = async (node: TestNode, path: string, member: string, id: string) => {
+    const rows = accepted(await node.get(`${path}?sourceId=${sourceId}`, { key: admin }))[member];
+    return Array.isArray(rows) ? rows.map((row) => (isJsonObject(row) ? row[id] : null)) : null;
+  };
+  const locks = (node: TestNode) => listed(node, '/v1/retention', 'locks', 'lockId');
+  const records = (node: TestNode) => listed(node, '/v1/attestations', 'items', 'attestationId');
+  assert.equal([await locks(eu), await locks(us)], [[lockId], []]);
+  assert.ok((await records(eu))?.includes(String(attestationId)));
+  assert.equal(await records(us), []);
+  const ended = await us.post('/v1/session/end', { sourceId, sessionId: String(sessionId) }, { key: admin });
+  assert.equal([ended.status, ended.body.code], [404, 'session-not-found']);
+  accepted(await eu.post('/v1/session/end', { sourceId, sessionId: String(sessionId) }, { key: admin }));
+});
+
 test.run();
