@@ -71,7 +71,10 @@ import type { Overrides } from './wiring/overrides.ts';
 import { rowsOfOwn } from './wiring/own-rows.ts';
 import { haltSigning, onSealed } from './wiring/sealed-batches.ts';
 
-/** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
+/**
+ * Every part of a node, made and connected: the only file that knows them all. Disposing it ends them in the reverse
+ * order.
+ */
 export interface NodeContext
   extends
     AccountServices,
@@ -114,7 +117,7 @@ export interface NodeContext
   /** What it told others at their starts, and may name in their place. */
   readonly starts: StartAnswers;
   readonly confirmations: Confirmations;
-  /** Whether there is room for more records. */
+  /** Whether there is storage for more records. */
   readonly storageGuard: StorageGuard;
   readonly metrics: Metrics;
   readonly refusals: Refusals;

@@ -25,8 +25,8 @@ export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
 }
 
 /**
- * Flags and words of this process's command line, for a command that is one. `--help` prints the usage and ends the process
- * with 0; a usage error is one line, and ends it with 2.
+ * Flags and words of this process's command line, for a command that is one. `--help` prints the usage and ends the
+ * process with 0; a usage error is one line, and ends it with 2.
  */
 export function requireCommandLine<const Options extends ParseArgsOptionsConfig>(usage: string, options: Options) {
   const args = process.argv.slice(2);

@@ -110,7 +110,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   return { rpcUrl, pid: child.pid ?? 0, ended, [Symbol.asyncDispose]: () => end(child, ended) };
 }
 
-/** Otherwise whoever has the port would be taken for the anvil that could not have it. */
+/** Otherwise anyone who has the port would be taken for the anvil that could not have it. */
 async function requireFree(port: number): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

@@ -78,7 +78,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   };
 }
 
-/** Whoever wants to know of it awaits it; nobody has to. */
+/** Anyone who wants to know of it awaits it; nobody has to. */
 function quiet(failure: Promise<never>): Promise<never> {
   failure.catch(() => {});
   return failure;

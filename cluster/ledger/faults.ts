@@ -1,4 +1,4 @@
-/** What a test can make go wrong. The first six are probabilities, 0 to 1, drawn anew for every call. */
+/** What a test can make go wrong. The first six are probabilities, 0 to 1, drawn again for every call. */
 export interface Faults {
   /** The node answers BUSY. */
   readonly busy: number;

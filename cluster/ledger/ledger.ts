@@ -99,7 +99,7 @@ export class Ledger {
       await rememberRecent(accepted, store, now);
       const ledger = new Ledger(options, store, state, accepted);
       ledger.#finished = ledger.#run();
-      // Whoever wants to know of a failed write awaits `finished`; nobody has to.
+      // Anyone who wants to know of a failed write awaits `finished`; nobody has to.
       ledger.#finished.catch(() => {});
       return ledger;
     } catch (error) {

@@ -4,7 +4,7 @@ import { flow } from './flow.ts';
 import type { NetworkConditions } from './network-conditions.ts';
 import { ownerOfPort } from './socket-owner.ts';
 
-/** A place that is reached through the weather. */
+/** A place that is reached through the network's faults. */
 export interface Gate {
   readonly place: string;
   /** Where others think that it listens. */
@@ -22,7 +22,8 @@ export interface ProxyOptions {
 }
 
 /**
- * TCP between places on one machine, through weather. No privileges are needed. A dialler that is no place is dropped.
+ * TCP between places on one machine, under network faults. No privileges are needed. A dialler that is no place is
+ * dropped.
  */
 export class FaultProxy implements AsyncDisposable {
   readonly #options: ProxyOptions;

@@ -19,7 +19,7 @@ const STORE_FOLDER = 'store';
 /**
  * Makes the home ready to be filled, or to be resumed. What a first start left that ended before its nodes started is
  * taken away, and all else with `fresh`. Crash order: the mark is on the disk before anything is made or taken away, so
- * that whatever ends a first start, or the forgetting, the next start begins anew. A home without the mark keeps every
+ * that whatever ends a first start, or the forgetting, the next start begins again. A home without the mark keeps every
  * file.
  */
 export async function openHome(home: string, plan: Plan, fresh: boolean): Promise<void> {
@@ -31,7 +31,7 @@ export async function openHome(home: string, plan: Plan, fresh: boolean): Promis
 }
 
 /**
- * From here on the home is resumed, never made anew by itself. Called once the roster is on the disk, before a node
+ * From here on the home is resumed, never made again by itself. Called once the roster is on the disk, before a node
  * starts.
  */
 export async function keepHome(home: string): Promise<void> {

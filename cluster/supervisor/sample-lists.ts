@@ -7,7 +7,7 @@ import type { Plan } from '../plan.ts';
 import { STARTING_ANSWER_MS } from './starting-node.ts';
 
 const SAMPLES = join(import.meta.dirname, '../samples/lists');
-/** Age from which a sample is taken anew: it would be stale after two days. In milliseconds. */
+/** Age from which a sample is taken again: it would be stale after two days. In milliseconds. */
 const RENEW_AFTER_MS = 24 * 3_600_000;
 /** Pause between two looks. In milliseconds. */
 const LOOK_MS = 3_600_000;
@@ -22,7 +22,7 @@ export interface SampleListsOptions {
 }
 
 /**
- * Gives every node the sample lists until it has real ones, and takes them from their folder anew each day: that is
+ * Gives every node the sample lists until it has real ones, and takes them from their folder again each day: that is
  * when they were retrieved, and a cluster that runs for weeks still has lists. Never touches a real list.
  */
 export class SampleLists implements AsyncDisposable {

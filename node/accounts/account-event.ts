@@ -7,7 +7,7 @@ import type { ApiKey } from './api-key.ts';
  */
 export type Actor = { readonly key: string } | 'node' | 'operator' | MailedActor;
 
-/** Whoever reads the mail of the account's address. */
+/** Anyone who reads the mail of the account's address. */
 type MailedActor = 'sign-up' | 'lost-key';
 
 /** What a version of the account's statement says is changed by it. */

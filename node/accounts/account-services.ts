@@ -51,7 +51,7 @@ interface AccountServicesOptions
   readonly nodeUrl: () => string;
 }
 
-/** Opens the rooms around accounts. A change of an account and its line in the audit log are one write. */
+/** Opens the services of accounts. A change of an account and its line in the audit log are one write. */
 export async function openAccountServices(options: AccountServicesOptions): Promise<AccountServices> {
   const { federationLog, submit } = options;
   await using opening = new AsyncDisposableStack();

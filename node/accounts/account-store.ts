@@ -37,7 +37,7 @@ class KeyUses implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Notes a use on a UTC day. Called at most once a key and day, and again after the key's row was read anew. */
+  /** Notes a use on a UTC day. Called at most once a key and day, and again after the key's row was read again. */
   note(digest: string, day: string): void {
     this.#waiting.set(digest, day);
     this.#writing ??= this.#write();
@@ -153,7 +153,7 @@ export class AccountStore implements AsyncDisposable {
     return this.#known.peek(apiKey);
   }
 
-  /** What is known of keys of other nodes' accounts may have changed: whatever is asked from now on is read anew. */
+  /** What is known of keys of other nodes' accounts may have changed: whatever is asked from now on is read again. */
   forgetKeys(): void {
     this.#known.forget();
   }

@@ -18,7 +18,7 @@ const NEW_KEY = /^mk_((?:([a-z]{2}[0-9]{0,2})_)?[A-Za-z0-9_-]{43})([A-Za-z0-9_-]
 /** What a header carries unchanged. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
-/** The text of a fresh API key of a home. Whoever calls this shows it once and keeps nothing of it. */
+/** The text of a fresh API key of a home. Anyone who calls this shows it once and keeps nothing of it. */
 export function newKeyText(home: NodeId): string {
   const named = `${home}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
   return PREFIX + named + checksumOf(named);

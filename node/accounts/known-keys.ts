@@ -9,7 +9,7 @@ import { keyDigest } from './key-text.ts';
 
 export interface AuthenticatedKey {
   readonly caller: Caller;
-  /** The only addresses that the key is taken from; null: any. Whoever knows the request's address asks it. */
+  /** The only addresses that the key is taken from; null: any. Anyone who knows the request's address asks it. */
   readonly addresses: AddressList | null;
 }
 
@@ -71,7 +71,7 @@ export class KnownKeys {
     return known === undefined || known === 'revoked' || this.#now() >= known.endsAt ? undefined : known.found;
   }
 
-  /** Whatever is asked from now on is read anew. */
+  /** Whatever is asked from now on is read again. */
   forget(): void {
     this.#changes++;
     this.#known.clear();

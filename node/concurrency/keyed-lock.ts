@@ -19,8 +19,8 @@ export class KeyedLock<Key = string> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const entries = new Map(keys.map((key) => [key, { gate: promise, shared: new Set<Promise<void>>() }]));
     for (const [key, entry] of entries) this.#locks.set(key, entry);
-    await Promise.all([...before].map(({ gate }) => gate));
-    await Promise.all([...before].flatMap(({ shared }) => [...shared]));
+    await Promise.all(before.values().map(({ gate }) => gate));
+    await Promise.all(before.values().flatMap(({ shared }) => shared));
     try {
       return await work();
     } finally {

@@ -45,7 +45,7 @@ const YOUNG_HEAP_MIB = 16;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /**
- * Does work in other threads while the event loop goes on. A thread is started when it is first needed, and anew after
+ * Does work in other threads while the event loop goes on. A thread is started when it is first needed, and again after
  * an order that ended it, which fails alone. Threads keep no process alive that nobody waits in.
  */
 export class WorkerPool<Order, Word> implements AsyncDisposable {
@@ -113,7 +113,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB };
     const worker = new Worker(script, { env: {}, resourceLimits, workerData: data });
     this.#all.add(worker);
-    // One that ends with nothing to do is started anew for the next order.
+    // One that ends with nothing to do is started again for the next order.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.#all.delete(worker);

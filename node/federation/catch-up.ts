@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Chains } from '../log/chains.ts';
 import type { Decided } from '../log/decidable.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
@@ -10,7 +9,6 @@ import { checkStatementApart } from '../log/members/statement-check.ts';
 import type { PeerFaults } from '../log/peer-faults.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import { type Store, StoreError } from '../store/store.ts';
-import type { Transport } from '../transport/contract.ts';
 import {
   ChainAssembler,
   type ChainBesides,
@@ -29,7 +27,7 @@ import {
   takeFrame,
 } from './page-ahead.ts';
 import { PageChecks } from './page-checks.ts';
-import { type PageRequest, pageRequest } from './page-forms.ts';
+import type { PageClient } from './page-client.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
 const REST_MS = 5_000;
@@ -51,8 +49,7 @@ export interface CatchUpOptions {
   readonly chains: Chains;
   readonly decided: Decided;
   readonly faults: PeerFaults;
-  readonly transport: Pick<Transport, 'request'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly pages: Pick<PageClient, 'read'>;
   readonly now: () => number;
   readonly log: Logger;
   /**
@@ -129,7 +126,9 @@ export class CatchUp implements AsyncDisposable {
     for (const [chain, leads] of this.#leads) if (node === undefined || node === chain) leads.delete(peer);
   }
 
-  /** Pulls no more of a node's chain before somebody leads anew. Resolves once the page that is under way has ended. */
+  /**
+   * Pulls no more of a node's chain before somebody leads again. Resolves once the page that is under way has ended.
+   */
   abandon(node: NodeId): Promise<void> {
     this.#leads.delete(node);
     return this.settled(node);
@@ -211,7 +210,7 @@ export class CatchUp implements AsyncDisposable {
       // Not one by one, nor exclusive of other questions to the peer.
       if (page.batches.length > 0) await this.#options.onBatches(node, page.batches, peer);
     }
-    // One that was signed anew meanwhile is wanted from its first record.
+    // One that was signed again meanwhile is wanted from its first record.
     return assembler.wanted.batch !== start.batch || assembler.wanted.seq !== start.seq;
   }
 
@@ -219,18 +218,14 @@ export class CatchUp implements AsyncDisposable {
   async #pullNow(page: PulledPage, start: PageStart): Promise<void> {
     const { node, peer } = page;
     const end = new PageEnd();
-    await this.#options.locks.exclusive(peer, async () => {
-      for await (const frame of this.#ask(node, peer, start, this.#closing.signal)) {
+    const take = async (frames: AsyncIterable<Uint8Array>): Promise<void> => {
+      for await (const frame of frames) {
         end.take(frame);
         await takeFrame(page, frame);
       }
-    });
+    };
+    await this.#options.pages.read(peer, { want: 'chain', node, ...start }, take, this.#closing.signal);
     this.#askAhead(node, peer, end.start);
-  }
-
-  #ask(node: NodeId, peer: NodeId, { batch, seq }: PageStart, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const request: PageRequest = { want: 'chain', node, batch, seq };
-    return this.#options.transport.request(peer, 'batches', pageRequest.encode(request), { signal });
   }
 
   /** The page that was asked for ahead, if it is the one that is wanted now and not too long. */
@@ -271,8 +266,8 @@ export class CatchUp implements AsyncDisposable {
 
   /** Reads a page to its end, and has other threads begin with it. */
   async #arrive(node: NodeId, peer: NodeId, start: PageStart, signal: AbortSignal): Promise<ArrivedPage | null> {
-    const { locks, keys, besides } = this.#options;
-    const kept = await locks.exclusive(peer, () => keptFrames(this.#ask(node, peer, start, signal)));
+    const { pages, keys, besides } = this.#options;
+    const kept = await pages.read(peer, { want: 'chain', node, ...start }, keptFrames, signal);
     if (kept === null) return null;
     const end = new PageEnd();
     const frames = kept.map((frame) => {

@@ -100,7 +100,7 @@ interface OpenGroups {
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
  * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the
  * log has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet. Every
- * group is by the key of its envelope; where those that came before it are by another, the batch was signed anew
+ * group is by the key of its envelope; where those that came before it are by another, the batch was signed again
  * meanwhile, and is asked for from its first record.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope
@@ -122,7 +122,7 @@ export class ChainAssembler {
   #envelope: StoredBatch | undefined;
   /** What else is in the page is not what is wanted any more. */
   #isOver = false;
-  /** The last batch that was begun anew. */
+  /** The last batch that was begun again. */
   #begunAnew = 0;
   #partial: PartialGroup | undefined;
   /** Whole, checked groups that are not on the disk yet, in order. */
@@ -349,7 +349,7 @@ export class ChainAssembler {
 
 /**
  * The groups from a record on that are by the key of the first of them: a copy may hold others behind, to be signed
- * anew.
+ * again.
  */
 async function heldGroups({ node, store }: AssemblerOptions, from: number): Promise<OpenGroups> {
   let keyId: Sha256Hash | null = null;

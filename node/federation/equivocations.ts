@@ -42,7 +42,7 @@ interface Kept {
   /** The two envelopes; null where only the ledger speaks of a second one. */
   readonly pair: {
     readonly keyIds: readonly Sha256Hash[];
-    /** Whether they differ as an envelope does from one that was signed anew under another key. */
+    /** Whether they differ as an envelope does from one that was signed again under another key. */
     readonly isAnew: boolean;
     readonly word: ProofWord;
   } | null;
@@ -50,7 +50,7 @@ interface Kept {
 
 /**
  * The numbers of which nodes told two stories, by their signatures and by the ledger. They accuse, and move no verdict:
- * what the log decided stands (protocol §2). An envelope that was signed anew, as its key was revoked, is no second
+ * what the log decided stands (protocol §2). An envelope that was signed again, as its key was revoked, is no second
  * story.
  *
  * Ownership: `#found` is moved with the rows, after they are written.
@@ -87,7 +87,7 @@ export class Equivocations {
 
   /**
    * Whether the node's own signature is under two stories, wherever they were named: it is to sign nothing more. What a
-   * compromised key signed may be a thief's, and what was signed anew is no second story.
+   * compromised key signed may be an attacker's, and what was signed again is no equivocation.
    */
   isForked(node: NodeId): boolean {
     const { directory } = this.#keys;
@@ -104,7 +104,7 @@ export class Equivocations {
       .map((kept) => ({ node: kept.node, batch: kept.batch, stands: stands(kept) }));
   }
 
-  /** Whether a number that the store speaks of is to be shown: not one that was signed anew. */
+  /** Whether a number that the store speaks of is to be shown: not one that was signed again. */
   isShown(node: NodeId, batch: number): boolean {
     const pair = this.#found.get(node)?.get(batch)?.pair ?? null;
     return pair === null || !this.#isExcused(node, pair);
@@ -195,7 +195,7 @@ export class Equivocations {
     return [...this.#found.values()].flatMap((found) => Array.from(found.values()));
   }
 
-  /** One of the two may be the other signed anew: its key was revoked, and the ledger does not name both. */
+  /** One of the two may be the other signed again: its key was revoked, and the ledger does not name both. */
   #isExcused(node: NodeId, { isAnew, keyIds, word }: NonNullable<Kept['pair']>): boolean {
     if (!isAnew || word === 'proven') return false;
     return keyIds.some((keyId) => this.#keys.directory.revocation(node, keyId) !== undefined);

@@ -6,7 +6,6 @@ import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { MirrorMessage } from '../anchoring/ledger/mirror-shapes.ts';
 import type { TopicPoint } from '../anchoring/ledger/topic-point.ts';
-import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Chains } from '../log/chains.ts';
 import type { Decided } from '../log/decidable.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
@@ -15,7 +14,6 @@ import type { LoggedRival } from '../log/rival-name.ts';
 import { readBatch, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport, TransportMember, ValidationResult } from '../transport/contract.ts';
-import { TransportError } from '../transport/errors.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError, RecordsOfOthers } from './chain-assembler.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
@@ -25,7 +23,8 @@ import { HeadExchange } from './head-exchange.ts';
 import { Holdings } from './holdings.ts';
 import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
 import { OwnReplacement, type OwnReplacementOptions } from './own-replacement.ts';
-import { type PageRequest, pageRequest, status } from './page-forms.ts';
+import { PageClient } from './page-client.ts';
+import { status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { Replacement } from './replacement.ts';
 import { RivalSearch } from './rival-search.ts';
@@ -105,7 +104,7 @@ export class FederationSync implements AsyncDisposable {
   constructor(options: FederationOptions) {
     this.#options = options;
     const { self, keys, besidesOwn } = options;
-    const locks = new KeyedLock<NodeId>();
+    const pages = new PageClient(options.transport);
     this.faults = new PeerFaults(options.now);
     const { faults } = this;
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
@@ -123,7 +122,7 @@ export class FederationSync implements AsyncDisposable {
     this.#heads = new HeadExchange({
       ...options,
       faults,
-      locks,
+      pages,
       onLead,
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
@@ -132,7 +131,7 @@ export class FederationSync implements AsyncDisposable {
     this.#catchUp = new CatchUp({
       ...options,
       faults,
-      locks,
+      pages,
       onBatches: (node, batches, peer) => this.#onBatches(node, batches, peer),
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
@@ -143,7 +142,7 @@ export class FederationSync implements AsyncDisposable {
     });
     this.#pages = new PageServer(options);
     this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
-    this.#rivals = new RivalSearch({ ...options, locks, signal: this.#closing.signal });
+    this.#rivals = new RivalSearch({ ...options, pages, signal: this.#closing.signal });
     this.#replacement = new Replacement({
       ...options,
       rivals: this.#rivals,
@@ -155,11 +154,11 @@ export class FederationSync implements AsyncDisposable {
       ...options,
       rivals: this.#rivals,
       faults,
-      locks,
+      pages,
       catchUp: this.#catchUp,
       replacement: new OwnReplacement({
         ...options,
-        locks,
+        pages,
         besides: besidesOwn.batch,
         onReplaced: (batches) => this.noteSignedAnew(batches),
       }),
@@ -171,7 +170,7 @@ export class FederationSync implements AsyncDisposable {
       exchangeAll: () => this.#heads.exchangeAll(),
       onRemoved,
     });
-    this.#rosterTexts = new RosterTexts({ ...options, faults, currentRosters: keys.currentRosters });
+    this.#rosterTexts = new RosterTexts({ ...options, faults, pages, currentRosters: keys.currentRosters });
     this.#inquiry = new RosterInquiry({
       ...options,
       currentRosters: keys.currentRosters,
@@ -194,7 +193,7 @@ export class FederationSync implements AsyncDisposable {
     return this.#heads.told(node);
   }
 
-  /** Judges anew what is known of the other members, and registers what they are answered. Talks to nobody yet. */
+  /** Judges again what is known of the other members, and registers what they are answered. Talks to nobody yet. */
   prepare(): Promise<void> {
     this.#prepared ??= this.#prepare();
     return this.#prepared;
@@ -336,7 +335,7 @@ export class FederationSync implements AsyncDisposable {
         yield* startFrames(await starts.answer(nodeId(from)));
       });
     }
-    transport.serve('batches', (request, from) => this.#servePages(this.#requestOf(request, from), nodeId(from)));
+    transport.serve('batches', (request, from) => this.#servePages(request, nodeId(from)));
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
@@ -348,22 +347,10 @@ export class FederationSync implements AsyncDisposable {
     await this.#rosters.start();
   }
 
-  async *#servePages(request: PageRequest, peer: NodeId): AsyncGenerator<Uint8Array> {
-    const isOfAnother = 'node' in request && request.node !== peer && request.want !== 'keys';
-    if (isOfAnother && !this.#options.keys.isMember(peer)) {
-      throw new TransportError('refused', `${peer} is no member: it is served its own chain alone`);
-    }
+  async *#servePages(body: Uint8Array, peer: NodeId): AsyncGenerator<Uint8Array> {
+    const request = this.#pages.requestOf(body, peer, this.faults);
     yield* this.#pages.serve(request);
     if (request.want === 'chain' && request.node === this.#options.self) this.holdings.noteServed(peer, request.batch);
-  }
-
-  #requestOf(request: Uint8Array, from: string): PageRequest {
-    try {
-      return pageRequest.decode(request);
-    } catch (error) {
-      this.faults.noteError(nodeId(from), error);
-      throw error;
-    }
   }
 
   /** Batches of one chain are whole and checked. */
@@ -397,7 +384,7 @@ export class FederationSync implements AsyncDisposable {
     if (batch > 0) await this.#lookForRival(node, peer, batch);
   }
 
-  /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
+  /** A head is a bare word: anyone who names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
     this.#replacement.poke(node);
     const theirs = await this.#lookForRival(node, peer, batch);

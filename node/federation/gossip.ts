@@ -104,8 +104,8 @@ export class GossipHandler {
   }
 
   /**
-   * What a member told before says nothing any more: whoever keeps its message can pass it on as often as it likes, and
-   * would take back what it told since.
+   * What a member told before says nothing any more: anyone who keeps its message can pass it on as often as it likes,
+   * and would take back what it told since.
    */
   #takeTold({ node, at, point }: Told, from: NodeId): ValidationResult {
     if (node !== from) throw new PeerStatementError('forged', `${from} tells for ${node}`);

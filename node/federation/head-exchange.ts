@@ -10,17 +10,16 @@ import type { Store } from '../store/store.ts';
 import type { Chains } from '../log/chains.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import {
   decodeItem,
   type PageItem,
   type PageRequest,
-  pageRequest,
   readStatus,
   type Status,
   STATUS_EQUIVOCATIONS,
   STATUS_REQUEST,
 } from './page-forms.ts';
+import type { PageClient } from './page-client.ts';
 import type { PeerFaults } from '../log/peer-faults.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import type { Transport } from '../transport/contract.ts';
@@ -42,8 +41,8 @@ export interface HeadExchangeOptions {
   readonly chains: Chains;
   readonly equivocations: Equivocations;
   readonly faults: PeerFaults;
-  readonly transport: Pick<Transport, 'request' | 'peers'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly transport: Pick<Transport, 'peers'>;
+  readonly pages: Pick<PageClient, 'answer' | 'frames'>;
   /** In [0, 1), for the jitter of back-offs. */
   readonly random: () => number;
   readonly log: Logger;
@@ -143,7 +142,7 @@ export class HeadExchange implements AsyncDisposable {
     this.#endRetry(peer);
     const retry = () => {
       const isThere = this.#options.transport.peers().some(({ node, connected }) => node === peer && connected);
-      // Whoever is away is met when it comes back.
+      // Anyone who is away is met when it comes back.
       if (isThere) this.exchange(peer);
       else this.#retries.delete(peer);
     };
@@ -208,8 +207,7 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   async #ask(peer: NodeId): Promise<Status> {
-    const frames = await this.#collect(peer, 'status', STATUS_REQUEST);
-    const [frame] = frames;
+    const [frame] = await this.#options.pages.answer(peer, 'status', STATUS_REQUEST, this.#closing.signal);
     if (frame === undefined) throw new PeerStatementError('malformed', 'an empty status');
     return readStatus(frame);
   }
@@ -240,7 +238,7 @@ export class HeadExchange implements AsyncDisposable {
    */
   async #learnAll(peer: NodeId, request: PageRequest, learn: (item: PageItem) => Promise<void>): Promise<void> {
     let unfounded = 0;
-    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode(request))) {
+    for (const frame of await this.#options.pages.frames(peer, request, this.#closing.signal)) {
       const item = decodeItem(frame);
       try {
         await learn(item);
@@ -251,12 +249,6 @@ export class HeadExchange implements AsyncDisposable {
         if (error.fault === 'forged' && ++unfounded >= MAX_UNFOUNDED) return;
       }
     }
-  }
-
-  #collect(peer: NodeId, protocol: 'status' | 'batches', request: Uint8Array): Promise<Uint8Array[]> {
-    const { transport, locks } = this.#options;
-    const options = { signal: this.#closing.signal };
-    return locks.exclusive(peer, () => Array.fromAsync(transport.request(peer, protocol, request, options)));
   }
 }
 

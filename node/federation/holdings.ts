@@ -46,8 +46,8 @@ export interface HoldingsOptions {
 /**
  * Knows how far another member holds this node's chain, so that it names no batch whose body could be lost with it
  * (protocol §2, replicate, then name). The origin asks whom it served a batch, one member at a time; where nobody asked
- * it for pages, one connected member now and then, and whoever connects. A member's word for an envelope stands for all
- * before it: it stores a chain in order, and each envelope names the one before.
+ * it for pages, one connected member now and then, and anyone who connects. A member's word for an envelope stands for
+ * all before it: it stores a chain in order, and each envelope names the one before.
  *
  * Ownership: `#upTo` is moved by the asking loop, and by `forget`.
  */
@@ -134,7 +134,7 @@ export class Holdings implements AsyncDisposable {
       if (this.#upTo >= this.#head) continue;
       const before = this.#upTo;
       await this.#ask(peer, batch);
-      // Whoever holds more by now is on the way to all of it.
+      // Anyone who holds more by now is on the way to all of it.
       if (this.#upTo > before) this.#expectMore(peer);
     }
   }

@@ -33,7 +33,7 @@ export async function firstOutdone(
   return found;
 }
 
-/** Whether only `keyId` and `prev` differ, as where an envelope is signed anew (protocol §2). */
+/** Whether only `keyId` and `prev` differ, as where an envelope is signed again (protocol §2). */
 export function isSignedAnew(first: Envelope, second: Envelope): boolean {
   const { keyId, prev } = first;
   return (

@@ -3,7 +3,6 @@ import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, isDecidable } from '../log/decidable.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
@@ -16,6 +15,7 @@ import { isSignedAnew, type Outdone } from './outdone.ts';
 import type { OwnReplacement } from './own-replacement.ts';
 import type { RivalSearch } from './rival-search.ts';
 import { readStartAnswer, START_REQUEST } from './start/start-answers.ts';
+import type { PageClient } from './page-client.ts';
 
 /** What is waited for is looked at so often even when nobody answers. In milliseconds. */
 const LOOK_MS = 250;
@@ -52,8 +52,8 @@ export type Sufficiency = (evidence: OwnChainEvidence) => boolean | Promise<bool
 export interface OwnChainOptions {
   readonly self: NodeId;
   readonly chains: Chains;
-  readonly transport: Pick<Transport, 'peers' | 'request'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly transport: Pick<Transport, 'peers'>;
+  readonly pages: Pick<PageClient, 'answer'>;
   readonly rivals: RivalSearch;
   readonly decided: Decided;
   readonly faults: PeerFaults;
@@ -76,10 +76,10 @@ export interface OwnChainOptions {
  * batch that it ever announced: before it accepts records it asks them, and takes back what it lacks (protocol §9).
  *
  * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified,
- * shows that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
+ * shows that its chain goes further. One that the log cannot decide any more shows nothing: it may be an attacker's.
  *
- * A copy may also hold batches that this node signed anew since, by another key: those take their place. An envelope of
- * other records in the place of a held one is a second story: the node signs nothing more.
+ * A copy may also hold batches that this node signed again since, by another key: those take their place. An envelope
+ * of other records in the place of a held one is a second story: the node signs nothing more.
  */
 export class OwnChain {
   readonly #options: OwnChainOptions;
@@ -207,13 +207,10 @@ export class OwnChain {
   }
 
   async #ask(peer: NodeId, signal: AbortSignal): Promise<void> {
-    const { transport, locks, onCheckpoint, faults, log } = this.#options;
+    const { pages, onCheckpoint, faults, log } = this.#options;
     this.#asking.set(peer, Number.POSITIVE_INFINITY);
     try {
-      const frames = await locks.exclusive(peer, () =>
-        Array.fromAsync(transport.request(peer, 'start', START_REQUEST, { signal })),
-      );
-      const { batch, checkpoints } = readStartAnswer(frames);
+      const { batch, checkpoints } = readStartAnswer(await pages.answer(peer, 'start', START_REQUEST, signal));
       for (const checkpoint of checkpoints) await onCheckpoint(checkpoint);
       if (batch > 0) this.noteClaim(peer, batch);
       this.#answered.add(peer);
@@ -343,7 +340,7 @@ export class OwnChain {
     }
   }
 
-  /** Who may show an own batch: those who claim to hold it, and of one that was decided whoever has answered. */
+  /** Who may show an own batch: those who claim to hold it, and of one that was decided anyone who has answered. */
   #witnessesOf(batch: number): readonly NodeId[] {
     const now = this.#now();
     const isDecided = (this.#outdone?.decided ?? null) !== null;
@@ -374,7 +371,7 @@ export class OwnChain {
     return false;
   }
 
-  /** Whether the log can decide the envelope. In the place of a held one it is to be the same, signed anew. */
+  /** Whether the log can decide the envelope. In the place of a held one it is to be the same, signed again. */
   async #isWanted(peer: NodeId, { envelope, signed }: StoredBatch): Promise<boolean> {
     const outdone = this.#outdone;
     if (!(await isDecidable(this.#options.decided, envelope, signed.statement))) {
@@ -393,8 +390,9 @@ export class OwnChain {
   }
 
   /**
-   * Whether the batch after the last one follows it. Where it does not, the last one may have been signed anew, which
-   * the log tells once it was read; what differs then is this node's own contradiction, for whoever pulls it to find.
+   * Whether the batch after the last one follows it. Where it does not, the last one may have been signed again, which
+   * the log tells once it was read; what differs then is this node's own contradiction, for anyone who pulls it to
+   * find.
    */
   #follows(peer: NodeId, { batch, prev }: Envelope): boolean {
     const { self, chains } = this.#options;
@@ -427,7 +425,7 @@ export class OwnChain {
 
 /**
  * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any
- * chain: once it is read anew, what is so shows again. One that is removed seals its last records, and may be halted
+ * chain: once it is read again, what is so shows again. One that is removed seals its last records, and may be halted
  * for good yet.
  */
 function weightOf(reason: HaltReason): number {

@@ -4,7 +4,6 @@ import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Chains } from '../log/chains.ts';
 import { type Decided, isDecidable } from '../log/decidable.ts';
@@ -15,11 +14,11 @@ import { derivedOperations } from '../records/chain-tables.ts';
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import type { Transport } from '../transport/contract.ts';
 import { type ChainBesides, ChainContradictionError, openGroup } from './chain-assembler.ts';
 import { openEnvelope } from './equivocations.ts';
 import { firstOutdone, isSameGroup, isSignedAnew, type Outdone } from './outdone.ts';
-import { decodeItem, type PageItem, type PageRequest, pageRequest } from './page-forms.ts';
+import { decodeItem, type PageItem } from './page-forms.ts';
+import type { PageClient } from './page-client.ts';
 
 export interface OwnReplacementOptions {
   readonly self: NodeId;
@@ -27,8 +26,7 @@ export interface OwnReplacementOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly decided: Decided;
-  readonly transport: Pick<Transport, 'request'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly pages: Pick<PageClient, 'read'>;
   /** Rows that land beside an own batch that comes from a peer. */
   readonly besides: ChainBesides['batch'];
   /** While envelopes are replaced, nothing of own batches from that number on may be sent to the ledger. */
@@ -39,8 +37,8 @@ export interface OwnReplacementOptions {
 }
 
 /**
- * Puts in the place of own batches that the log can decide no more those that this node signed anew while its store was
- * away (protocol §2, §9): a copy that is restored after its key was revoked.
+ * Puts in the place of own batches that the log can decide no more those that this node signed again while its store
+ * was away (protocol §2, §9): a copy that is restored after its key was revoked.
  *
  * No word of a peer counts. An envelope is taken that this node's own certified key signed, that the log decided or can
  * still decide, and of which only `keyId` and `prev` differ from the held one; receipts by that key, of the very same
@@ -48,7 +46,7 @@ export interface OwnReplacementOptions {
  *
  * Crash order: receipts of long batches first, page by page; each is whole by itself. Then all envelopes with the last
  * receipts and what is derived from them in one atomic write, so that the chain is the old one or the new one. What
- * follows in the store is by a revoked key and undecided: the start goes on and signs it anew.
+ * follows in the store is by a revoked key and undecided: the start goes on and signs it again.
  *
  * Ownership: called by the start alone, before anything is signed and while nothing of the own chain is pulled.
  */
@@ -87,17 +85,15 @@ export class OwnReplacement {
   }
 
   async #readPage(peer: NodeId, reading: Reading, signal: AbortSignal): Promise<void> {
-    const { transport, locks, self } = this.#options;
-    const request: PageRequest = { want: 'chain', node: self, ...reading.wanted };
-    await locks.exclusive(peer, async () => {
-      for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), { signal })) {
-        if (!(await reading.take(decodeItem(frame)))) return;
-      }
-    });
+    const { pages, self } = this.#options;
+    const take = async (frames: AsyncIterable<Uint8Array>): Promise<void> => {
+      for await (const frame of frames) if (!(await reading.take(decodeItem(frame)))) return;
+    };
+    await pages.read(peer, { want: 'chain', node: self, ...reading.wanted }, take, signal);
   }
 
   /**
-   * Whether all own batches from a number on can follow other ones than before: they are signed anew after the start.
+   * Whether all own batches from a number on can follow other ones than before: they are signed again after the start.
    */
   async #mayFollow(from: number, head: number): Promise<boolean> {
     const { store, decided, self } = this.#options;

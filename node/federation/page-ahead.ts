@@ -96,7 +96,7 @@ export class PageEnd {
         return item.signed;
       }
     } catch {
-      // Whoever checks the page says what is wrong with it.
+      // Anyone who checks the page says what is wrong with it.
     }
     return undefined;
   }

@@ -62,8 +62,8 @@ export function checkGroup(group: Group, signed: SignedStatement, records: reado
 
 /**
  * The groups that a page of a chain begins with, up to the first of which anything is amiss: what that is, is for
- * whoever takes the page frame by frame. Follows from the frames alone, and is the same in every thread. One group is
- * in memory at a time: what a collector has to copy costs more than the check.
+ * anyone who takes the page frame by frame. Follows from the frames alone, and is the same in every thread. One group
+ * is in memory at a time: what a collector has to copy costs more than the check.
  */
 export function* checkPage(frames: readonly Uint8Array[]): Generator<PageGroup> {
   let open: OpenGroup | undefined;

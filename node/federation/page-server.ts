@@ -8,7 +8,9 @@ import { readBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
+import type { PeerFaults } from '../log/peer-faults.ts';
+import { TransportError } from '../transport/errors.ts';
+import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest, pageRequest } from './page-forms.ts';
 
 /** Records of one frame at most. */
 const FRAME_RECORDS = 64;
@@ -24,7 +26,7 @@ export interface PageSources {
   readonly keys: FederationKeys;
 }
 
-/** Answers pages of what this node holds, of any node's chain: peers catch up from whoever is alive. */
+/** Answers pages of what this node holds, of any node's chain: peers catch up from anyone who is alive. */
 export class PageServer {
   readonly #store: Store;
   readonly #equivocations: Equivocations;
@@ -34,6 +36,22 @@ export class PageServer {
     this.#store = store;
     this.#equivocations = equivocations;
     this.#keys = keys;
+  }
+
+  /**
+   * The page that a peer asks for. Throws `PeerStatementError` if the request is malformed, and `TransportError` `refused` if
+   * the peer may not have the page: one that is not a member is served its own chain and all keys.
+   */
+  requestOf(body: Uint8Array, peer: NodeId, faults: PeerFaults): PageRequest {
+    try {
+      const request = pageRequest.decode(body);
+      const isOfAnother = 'node' in request && request.node !== peer && request.want !== 'keys';
+      if (!isOfAnother || this.#keys.isMember(peer)) return request;
+    } catch (error) {
+      faults.noteError(peer, error);
+      throw error;
+    }
+    throw new TransportError('refused', `${peer} is no member: it is served its own chain alone`);
   }
 
   /** Frames of one page. A page may end after any group; the asker goes on from there. */
@@ -71,7 +89,7 @@ export class PageServer {
       yield encodeItem({ kind: 'envelope', signed: stored.signed });
       const end = stored.envelope.first + stored.envelope.size;
       for await (const { group, frames } of this.#groups(node, seq, end)) {
-        // It is being signed anew: nobody takes a batch of two keys, and the whole one is there soon.
+        // It is being signed again: nobody takes a batch of two keys, and the whole one is there soon.
         if (group.keyId !== stored.envelope.keyId) return;
         for (const frame of frames) {
           bytes += frame.length;

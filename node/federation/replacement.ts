@@ -33,7 +33,7 @@ export interface ReplacementOptions {
 
 /**
  * Puts in the place of a held batch of another node the one that the log decided, and in the place of an undecided one
- * by a key whose revocation is in force the one that its node signed anew (protocol §2). What is held is dropped, with
+ * by a key whose revocation is in force the one that its node signed again (protocol §2). What is held is dropped, with
  * all behind it, only once somebody has shown the other envelope; the chain is pulled again from there.
  *
  * Ownership: one run a node; it alone drops batches of that node.

@@ -24,7 +24,7 @@ const RereadShape = Closed({
   isDropped: Type.Boolean(),
 });
 
-/** One row, from the operator's command until the ledger was read anew and another key signs. */
+/** One row, from the operator's command until the ledger was read again and another key signs. */
 export const rereadTable = jsonTable('reread', RereadShape);
 export const REREAD_ROW = 'state';
 
@@ -47,8 +47,8 @@ const DERIVED_TABLES = [chainStateTable, chainSourceTable, sealingKeyTable];
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Has the ledger read anew by the next start (protocol §3): for a node that was fooled. `keyId`: its signing key, which
- * is replaced, for what it signed of the log was wrong.
+ * Has the ledger read again by the next start (protocol §3): for a node that was fooled. `keyId`: its signing key,
+ * which is replaced, for what it signed of the log was wrong.
  */
 export async function beginReread(store: Rows, keyId: Sha256Hash): Promise<void> {
   await store.write([rereadTable.put([REREAD_ROW], { keyId, isDropped: false })]);

@@ -2,15 +2,13 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import type { KeyedLock } from '../concurrency/keyed-lock.ts';
-import { decodeItem, pageRequest } from './page-forms.ts';
+import type { PageClient } from './page-client.ts';
+import { decodeItem } from './page-forms.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
-import type { Transport } from '../transport/contract.ts';
 
 export interface RivalSearchOptions {
   readonly keys: FederationKeys;
-  readonly transport: Pick<Transport, 'request'>;
-  readonly locks: KeyedLock<NodeId>;
+  readonly pages: Pick<PageClient, 'frames'>;
   readonly signal: AbortSignal;
 }
 
@@ -30,12 +28,8 @@ export class RivalSearch {
    * anything else, `TransportError` where the peer does not answer.
    */
   async envelope(peer: NodeId, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
-    const { transport, locks, signal, keys } = this.#options;
-    const request = pageRequest.encode({ want: 'envelope', node, batch });
-    const frames = await locks.exclusive(peer, () =>
-      Array.fromAsync(transport.request(peer, 'batches', request, { signal })),
-    );
-    const [frame] = frames;
+    const { pages, signal, keys } = this.#options;
+    const [frame] = await pages.frames(peer, { want: 'envelope', node, batch }, signal);
     if (frame === undefined) return undefined;
     const item = decodeItem(frame);
     if (item.kind !== 'envelope') throw new PeerStatementError('malformed', `a ${item.kind} instead of an envelope`);

@@ -79,7 +79,7 @@ export class RosterInquiry implements AsyncDisposable {
     for (const pause of [rosterPatienceMs, ...PAUSES_MS]) {
       await sleep(pause, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      // Whoever is let in reads the log with the others. It may be hung up by the next round.
+      // Anyone who is let in reads the log with the others. It may be hung up by the next round.
       if (hasMet()) continue;
       const known = currentRosters.chain;
       const shown = await this.#askAll(known);

@@ -3,7 +3,8 @@ import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { decodeItem, pageRequest } from './page-forms.ts';
+import type { PageClient } from './page-client.ts';
+import { decodeItem } from './page-forms.ts';
 import type { PeerFaults } from '../log/peer-faults.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import type { CurrentRosters } from '../log/members/current-rosters.ts';
@@ -16,7 +17,8 @@ const ASKED_AT_ONCE = 4;
 export interface RosterTextsOptions {
   readonly self: NodeId;
   readonly currentRosters: Pick<CurrentRosters, 'chain' | 'inForce'>;
-  readonly transport: Pick<Transport, 'peers' | 'request'>;
+  readonly transport: Pick<Transport, 'peers'>;
+  readonly pages: Pick<PageClient, 'readAtOnce'>;
   readonly askRosters: AskRosters;
   readonly faults: PeerFaults;
   readonly log: Logger;
@@ -77,11 +79,10 @@ export class RosterTexts implements Disposable {
   }
 
   async #askPeer(peer: NodeId, hash: Sha256Hash): Promise<string | undefined> {
-    const request = pageRequest.encode({ want: 'roster', hash });
+    const { pages } = this.#options;
     let text = '';
-    for await (const frame of this.#options.transport.request(peer, 'batches', request, {
-      signal: this.#closing.signal,
-    })) {
+    // The log stands still until it has the text: it does not wait for pages of a chain.
+    for await (const frame of pages.readAtOnce(peer, { want: 'roster', hash }, this.#closing.signal)) {
       const item = decodeItem(frame);
       if (item.kind !== 'roster') throw new PeerStatementError('malformed', `a ${item.kind} instead of a roster`);
       text += item.part;

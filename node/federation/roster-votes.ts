@@ -50,7 +50,7 @@ const LOCK_KEY = 'votes';
  * Signs next rosters with this node's identity key, as its operator says. Of several the one signed last is the one
  * that this node names: so a tie can be left.
  *
- * Crash order: the vote and the roster's text are on the disk before its name leaves; whoever needs the text gets it
+ * Crash order: the vote and the roster's text are on the disk before its name leaves; anyone who needs the text gets it
  * here.
  */
 export class RosterVotes {

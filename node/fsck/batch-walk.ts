@@ -88,7 +88,7 @@ export class BatchWalk {
     await this.#tiles.finish();
   }
 
-  /** Whether a start goes on with signing the batch anew: it is undecided, and by a key that was revoked. */
+  /** Whether a start goes on with signing the batch again: it is undecided, and by a key that was revoked. */
   #isSignedAnew({ node, batch, keyId }: Envelope): boolean {
     return batch > this.#decided && this.#check.keys?.directory.revocation(node, keyId) !== undefined;
   }

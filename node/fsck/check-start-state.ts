@@ -72,7 +72,7 @@ export const purgeCheck: TableCheck = {
 
 /**
  * The version of the store's format stands alone. That it is this release's was seen before any row was read. So does
- * the mark that the ledger is being read anew.
+ * the mark that the ledger is being read again.
  */
 export const formatCheck: TableCheck = {
   tables: [formatTable, rereadTable],

@@ -67,7 +67,7 @@ export class CountEndWalk {
   }
 }
 
-/** The node counts anew: nothing is proven by such rows, and nothing lost. */
+/** The node counts again: nothing is proven by such rows, and nothing lost. */
 export function notCounted(ends: Table<CountEnd>, own: NodeId): Finding {
   const detail = 'is not counted by the rules of this version: the node counts its records anew at its next start';
   return { severity: 'note', table: ends.name, key: ends.key(own), detail };

@@ -28,7 +28,7 @@ const WORK_PREFIX = 'fsck-';
 const LOCK = 'LOCK';
 /** Rows are read once, in order or by keys that ascend with them: more would only stand in memory. In bytes. */
 const BUFFER_BYTES = 16 << 20;
-/** Text for people: LevelDB would start it anew in the view. */
+/** Text for people: LevelDB would start it again in the view. */
 const NOT_LINKED = new Set([LOCK, 'LOG', 'LOG.old']);
 
 /**
@@ -78,7 +78,7 @@ export class StoreView implements AsyncDisposable {
   }
 }
 
-/** What a killed check left behind. Only whoever holds the store's lock may tidy. */
+/** What a killed check left behind. Only anyone who holds the store's lock may tidy. */
 async function removeAbandoned(home: string, own: string): Promise<void> {
   for (const name of await readdir(home)) {
     const path = join(home, name);

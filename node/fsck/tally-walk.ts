@@ -19,7 +19,7 @@ const MAX_COUNTED = 200_000;
 
 /**
  * The counts behind gap reports, recounted along the own chain up to their mark. Records stand in order of time, so
- * memory holds one day of them. Counts by other rules, or none, prove nothing: the node counts anew when it starts.
+ * memory holds one day of them. Counts by other rules, or none, prove nothing: the node counts again when it starts.
  */
 export class TallyWalk {
   readonly #check: Check;

@@ -26,7 +26,8 @@ interface PayloadTracesOptions {
 }
 
 /**
- * All by which a payload could be read, found or guessed: its key, the row of its person, the hash that refuses a twin.
+ * All by which a payload could be read, found or guessed: its key, the row of its person, the hash that refuses a
+ * duplicate.
  */
 export class PayloadTraces {
   readonly #options: PayloadTracesOptions;

@@ -102,7 +102,7 @@ interface UncountedAnswersOptions {
   readonly uncounted: Pick<UncountedLimits, 'take'>;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
-  /** Told of whoever is made to wait. Must not throw. */
+  /** Told of anyone who is made to wait. Must not throw. */
   readonly onPaced: (holder: Holder) => void;
 }
 
@@ -110,7 +110,7 @@ interface UncountedAnswersOptions {
 const KNOWN_HOLDERS: ReadonlySet<HolderKind> = new Set(['account', 'wallet']);
 
 /**
- * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not
+ * Slows down anyone who makes a node answer again and again what no limit counts: refusals, keys and paths that do not
  * exist, the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once
  * would keep the event loop from everybody else: past so many a second of an address, an account or a wallet each waits
  * for its turn.
@@ -201,7 +201,7 @@ export interface AppOptions {
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
   /** Default: the bounds of the table. */
   readonly bounds?: WorkBounds;
-  /** Slows down whoever asks again and again for what no limit counts. Default: nobody. */
+  /** Slows down anyone who asks again and again for what no limit counts. Default: nobody. */
   readonly uncounted?: Pick<UncountedAnswers, 'pace'>;
   /** Told of every answer 429 and 503. */
   readonly onRefused?: (refusal: Refusal) => void;
@@ -215,7 +215,7 @@ interface Mounting extends AppOptions {
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
-/** That a node has no till is how it was set up; it may get one when it is started anew. In seconds. */
+/** A node without a payment service was set up so; it may have one after its next start. In seconds. */
 const NO_PAYMENTS = { headers: { 'Retry-After': '3600' }, expected: true };
 /** Statuses of work that is refused now and may be asked for again. */
 const REFUSED: ReadonlySet<number> = new Set([429, 503]);
@@ -230,7 +230,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
  */
 type ExactRoutes = Map<string, (context: Context) => Promise<void>>;
 
-/** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
+/** The node's HTTP API: routes in, answers or RFC 9457 problems out, and nothing else. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
@@ -286,7 +286,9 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
   if (open) mountPreflight(router, path, route);
 }
 
-/** Whoever answers for a call is known before a place is taken, and a place is taken before any of a body is read. */
+/**
+ * Anyone who answers for a call is known before a place is taken, and a place is taken before any of a body is read.
+ */
 async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRoute, call: Call): Promise<Answer> {
   const { context } = call;
   if (route.access === 'free') {

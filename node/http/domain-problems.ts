@@ -93,7 +93,7 @@ const CLOCK_RETRY_SECONDS = 5;
 /** When a caller who met a list that cannot be relied on may come back. In seconds. */
 const LIST_RETRY_SECONDS = 60;
 
-/** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
+/** What the services behind the API throw, as the API says it. Anything not named here is an internal error. */
 export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof IntakeError) return intakeProblem(thrown);
   if (thrown instanceof AccountError) return accountProblem(thrown);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A document that names the node's public address: written when it is first asked for, and anew only after the node has
- * moved. `write` takes that address.
+ * A document that names the node's public address: written when it is first asked for, and again only after the node
+ * has moved. `write` takes that address.
  */
 export function writtenDocument(baseUrl: () => string, write: (baseUrl: string) => string): () => HeldBody {
   let held: { readonly address: string; readonly body: HeldBody } | undefined;
@@ -13,7 +13,7 @@ export function writtenDocument(baseUrl: () => string, write: (baseUrl: string) 
   };
 }
 
-/** Caches ask each time whether it is still the same: it changes as the node is started anew, or moves. */
+/** Caches ask each time whether it is still the same: it changes as the node is started again, or moves. */
 export const ASKED_AGAIN = { 'Cache-Control': 'public, no-cache' };
 
 /** A body that a route keeps, and what it is known by, computed once. */

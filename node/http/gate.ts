@@ -141,7 +141,7 @@ export class ApiGate implements Gate {
     }
   }
 
-  /** Whoever tries keys that are none is bounded by its address. Throws `Problem` 401, and `LimitError`. */
+  /** Anyone who tries keys that are none is bounded by its address. Throws `Problem` 401, and `LimitError`. */
   async #authenticate(context: Context, address: string): Promise<AuthenticatedKey> {
     const { accounts, addresses } = this.#options;
     try {
@@ -175,7 +175,7 @@ export const operatorGate: Gate = {
   keyed: () => Promise.reject(new Problem('route-not-found', 'The operator has no API key.')),
 };
 
-/** Whoever is at an address and shows no key that is taken from there. */
+/** Anyone who is at an address and shows no key that is taken from there. */
 export function strangerAt(address: string): Holder {
   return { kind: 'address', id: addressKey(address) };
 }

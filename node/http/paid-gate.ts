@@ -105,7 +105,7 @@ export interface PaidGateOptions {
   readonly baseUrl: () => string;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
-  /** Throws where the node has no room for what a paid call leaves. */
+  /** Throws where the node has no storage left for what a paid call leaves. */
   readonly requireStorage: () => void;
   /** Declarations of x402 extensions for a route, beside `payment-identifier`. */
   readonly extensionsOf?: (route: PaidRoute) => JsonObject;
@@ -133,7 +133,7 @@ const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
 const BUSY_STATUS = 429;
 /**
- * What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing
+ * What else a payment ends in that is shown only to be looked at; anyone who sends no body has a place for nothing
  * meanwhile.
  */
 const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
@@ -151,7 +151,7 @@ export class PaidGate {
     this.#options = options;
   }
 
-  /** A 402 is an answer; what else is refused is thrown: `Problem`, and what the rooms below throw. */
+  /** A 402 is an answer; what else is refused is thrown: `Problem`, and what the services below throw. */
   async answer(call: Call, route: PaidRoute): Promise<Answer> {
     call.context.vary(PAYMENT_SIGNATURE_HEADER);
     await route.checkPath?.(call);
@@ -206,7 +206,7 @@ export class PaidGate {
     const outcome = await payments.take(this.#requestOf(visit, offer, body.digest), async () => {
       const work = await route.prepare(call, await body.parse());
       return async (recording, unwanted) => {
-        // Without room nothing new is sold; what was paid for is still answered.
+        // Without storage nothing new is sold; what was paid for is still answered.
         requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
         if (tenant !== null) recording.ownedBy(tenant.account);
@@ -296,8 +296,8 @@ export class PaidGate {
   }
 
   /**
-   * Whoever shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in the
-   * end.
+   * Anyone who shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in
+   * the end.
    */
   #noteRefusal({ call: { context }, route, shown, address, caller }: Visit, { status, code }: Problem): void {
     const { paymentLimits } = this.#options;

@@ -31,7 +31,7 @@ export interface ProblemOptions {
   readonly expected?: boolean;
   /** What was used up, where the code does not say so. */
   readonly reason?: BoundReason;
-  /** Whose allowance is used up. Default: that of whoever asks. */
+  /** Whose allowance is used up. Default: that of anyone who asks. */
   readonly holder?: Holder;
 }
 

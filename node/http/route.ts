@@ -106,7 +106,7 @@ export interface Call {
    * `daily-cap-exceeded` where they do not all fit.
    */
   readonly reserve: (records: number) => Promise<void>;
-  /** Takes a place of the route's class for whoever asks, before a body is read. Rejects with `Problem` 503. */
+  /** Takes a place of the route's class for anyone who asks, before a body is read. Rejects with `Problem` 503. */
   readonly enter: () => Promise<Disposable>;
 }
 

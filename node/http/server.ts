@@ -21,7 +21,7 @@ export interface ConnectionBounds {
   readonly proxies: Addresses;
   /** Told of an address whose connection is closed because it has as many as it may. */
   readonly onRefused?: (address: string) => void;
-  /** Told of whoever connects and is no proxy and not on this machine, where such a one is closed at once. */
+  /** Told of anyone who connects and is no proxy and not on this machine, where such a one is closed at once. */
   readonly onStranger?: (address: string) => void;
 }
 

@@ -100,7 +100,7 @@ export class PreparationInThreads implements GroupPreparation {
     this.#arrived.resolve();
   }
 
-  /** Never rejects: whoever waits for the group is told. */
+  /** Never rejects: anyone who waits for the group is told. */
   async #prepare(taken: readonly Submission[]): Promise<PreparedGroup> {
     const records = taken.reduce((sum, { count }) => sum + count, 0);
     const bytes = taken.reduce((sum, submission) => sum + submission.bytes, 0);

@@ -60,8 +60,8 @@ export class Idempotency {
   }
 
   /**
-   * The result of `work`, or what its first run left behind. A twin that comes while the first is under way waits for
-   * its fate. Throws `IntakeError` `idempotency-conflict` where the key came with another request.
+   * The result of `work`, or what its first run left behind. A duplicate that comes while the first is under way waits
+   * for its fate. Throws `IntakeError` `idempotency-conflict` where the key came with another request.
    */
   run<Result>(
     account: string,

@@ -56,7 +56,7 @@ export class IntakeQueue {
     }
   }
 
-  /** Room for so many records until it is disposed: before they are pushed, without a turn in between. */
+  /** Room for so many records until it is disposed: before they are pushed, in the same iteration of the event loop. */
   reserve(count: number): Disposable {
     this.requireCapacity(count);
     this.#reserved += count;

@@ -95,7 +95,7 @@ export class Intake implements AsyncDisposable {
     const { next, lastAt } = await readEnd(this.#options);
     this.#next = next;
     this.#lastAt = lastAt;
-    // Their rows were moved by whoever took the records back.
+    // Their rows were moved by anyone who took the records back.
     await this.#options.counters.reload();
   }
 
@@ -169,7 +169,7 @@ export class Intake implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue.close();
     await this.#loop;
-    // What a disk refuses now is counted anew at the next start.
+    // What a disk refuses now is counted again at the next start.
     await this.#options.counters.flush().catch(() => {});
   }
 
@@ -191,7 +191,7 @@ export class Intake implements AsyncDisposable {
     return prepareDraft(draft, node, cipher, now());
   }
 
-  /** They are prepared once, however often their group is cut anew. */
+  /** They are prepared once, however often their group is cut again. */
   #waitingOf(drafts: readonly Draft[]): WaitingDrafts {
     const bytes = drafts.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
     let prepared: readonly PreparedDraft[] | undefined;

@@ -13,7 +13,7 @@ type OnceDraft = Pick<Draft, 'account' | 'duplicateKey'>;
 export const duplicateTable = new Table('duplicate', textCodec);
 
 /**
- * Lets a request that must count once through once. A twin that arrives while the first is under way waits for its
+ * Lets a request that must count once through once. A duplicate that arrives while the first is under way waits for its
  * fate. The rows land in the record's own atomic write, so they hold exactly when the record does.
  */
 export class OnceGuard {
@@ -26,7 +26,7 @@ export class OnceGuard {
 
   /**
    * Runs `record` for drafts that were not recorded before. Throws `IntakeError` `duplicate`, which names the first
-   * record; also where two of the drafts are twins.
+   * record; also where two of the drafts are duplicates.
    */
   async guard<Result>(drafts: readonly OnceDraft[], record: () => Promise<Result>): Promise<Result> {
     const keys = drafts.flatMap((draft) => rowKey(draft) ?? []);

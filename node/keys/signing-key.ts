@@ -7,8 +7,8 @@ export class KeyRevokedError extends Error {
 }
 
 /**
- * The key that this node signs with. It changes while the node runs: whoever signs picks it anew for each statement,
- * and names and uses the one that it picked. A key that is known to be revoked refuses to sign.
+ * The key that this node signs with. It changes while the node runs: anyone who signs picks it again for each
+ * statement, and names and uses the one that it picked. A key that is known to be revoked refuses to sign.
  */
 export class SigningKey {
   readonly #isRevoked: (keyId: Sha256Hash) => boolean;

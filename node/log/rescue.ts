@@ -49,7 +49,7 @@ export interface RescueOptions {
 /**
  * Names batches of other nodes that this member holds whole and that stay undecided, so that what a dead or removed
  * node sealed last is not lost (protocol §2). A name that fell, with a roster or behind newer ones, is sent again while
- * it matters. How long a batch waited is counted anew after a restart.
+ * it matters. How long a batch waited is counted again after a restart.
  *
  * Crash order: what was held of a removed node is written right after the write that decided its removal; a start
  * writes what a crash left out, before it learns of more.

@@ -28,8 +28,8 @@ export interface RevocationToName {
 
 /**
  * The revocations of one node that a member names now, what matters most first, in the same order at every member: a
- * majority has to name the same. Whoever holds an identity key of the node can sign any number of them, and names a day
- * are few (protocol §2), so of each key the one that reaches furthest back is named, and another only where it says
+ * majority has to name the same. Anyone who holds an identity key of the node can sign any number of them, and names a
+ * day are few (protocol §2), so of each key the one that reaches furthest back is named, and another only where it says
  * more than those in force and those named. The first of a key that signed decided batches comes before all: whoever
  * lacks the node's account cannot make such a key. What says more, and keys that signed checkpoints alone, leave it two
  * names of a day; keys that nobody saw in use leave four.

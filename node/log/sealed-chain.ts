@@ -27,7 +27,7 @@ export interface OwnDecision {
 /** A draft that members would derive. */
 export interface SealableBatch {
   readonly walked: WalkedBatch;
-  /** Rows of its groups that were signed anew. */
+  /** Rows of its groups that were signed again. */
   readonly anew: readonly Operation[];
 }
 
@@ -122,7 +122,7 @@ export class SealedChain {
   }
 
   /**
-   * Runs the rules on a draft whose records are on the disk. Groups by another key than the draft's are signed anew by
+   * Runs the rules on a draft whose records are on the disk. Groups by another key than the draft's are signed again by
    * its `signer`, in memory. Throws `ChainRefusal`, and what the store or the key throws.
    */
   async walk(draft: Envelope, signer: Signer): Promise<SealableBatch> {
@@ -139,7 +139,7 @@ export class SealedChain {
     return { walked, anew };
   }
 
-  /** Rows that land in the sealing write: groups that were signed anew, and what the chain goes on from. */
+  /** Rows that land in the sealing write: groups that were signed again, and what the chain goes on from. */
   operations(batch: StoredBatch, { walked, anew }: SealableBatch): Operation[] {
     return [...anew, ...derivedOperations(stateOf(batch, null), walked.sources)];
   }

@@ -12,7 +12,7 @@ import type { StartWait } from '../federation/start/start-rule.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Health {
-  /** `full`: no room for more records. `warn`: room runs short. `failing`: the store refuses writes. */
+  /** `full`: no storage for more records. `warn`: free disk space is low. `failing`: the store refuses writes. */
   readonly storage: StorageLevel | 'failing';
   /**
    * `closed`: its chain cannot go on, for good. `contradicted`: most members have another log than its own.

@@ -33,7 +33,7 @@ export function operatorRoute(
   };
 }
 
-/** Aborts when whoever asked is gone: nobody would have the answer. */
+/** Aborts when anyone who asked is gone: nobody would have the answer. */
 export function callerGone({ res }: Context): AbortSignal {
   const gone = new AbortController();
   res.once('close', () => gone.abort());

@@ -83,7 +83,7 @@ export class OpenAuthorizations {
   prepare(payer: WalletAddress, name: string, bytes: number): void {
     const wallet = this.#wallets.get(payer);
     const own = wallet?.entries.get(name);
-    // Spent meanwhile, by a twin: nothing is prepared for it any more.
+    // Spent meanwhile, by a duplicate: nothing is prepared for it any more.
     if (wallet === undefined || own === undefined) return;
     let prepared = Math.max(own.bytes, bytes);
     for (const entry of wallet.entries.values()) if (entry !== own) prepared += entry.bytes;

@@ -36,7 +36,7 @@ export interface PaidAnswer {
 /**
  * Does what is paid for. What it throws is not charged, and the payment stays as good as it was. The signal is aborted,
  * with `PaymentError` `abandoned`, when nobody waits for the answer any more: work that throws that reason gives up,
- * and whoever came meanwhile with the same call begins anew.
+ * and whoever came meanwhile with the same call begins again.
  */
 export type Work = (recording: PaidRecording, signal: AbortSignal) => Promise<PaidAnswer>;
 /** Checks what is asked for, and hands over the work. What it throws is not charged. */

@@ -80,7 +80,7 @@ const START_MS = 3_000;
  */
 const DRAIN_MS = 5_000;
 
-/** Opens the ledger of settlements, and the till where the node has means to be paid. */
+/** Opens the settlement ledger, and the payment service where the node has means to be paid. */
 export async function openPaymentServices(options: PaymentServicesOptions): Promise<PaymentServices> {
   const settlements = await SettlementLedger.open(options);
   const paymentService = options.means === null ? null : await openPaymentService(options, options.means, settlements);

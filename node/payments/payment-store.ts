@@ -61,7 +61,7 @@ export interface StoredPayment {
 
 /**
  * The payment ledger on the disk. Every change of a payment is one atomic synced write of its row and all that hangs on
- * it. Ownership: whoever changes a payment holds its flight, so no two changes of one meet.
+ * it. Ownership: anyone who changes a payment holds its flight, so no two changes of one meet.
  */
 export class PaymentStore {
   readonly #options: PaymentStoreOptions;

@@ -35,7 +35,7 @@ export class Publisher {
   }
 
   /**
-   * Resolves to the published row of a settled payment. Whoever calls it holds the payment's flight. Throws
+   * Resolves to the published row of a settled payment. Anyone who calls it holds the payment's flight. Throws
    * `IntakeError`, `StoreError` and `HeldDamagedError`: then the payment stays settled, and this can be tried again.
    */
   async publish(payment: StoredPayment): Promise<PaymentRow> {
@@ -113,8 +113,8 @@ const MAX_JOINED_CALLERS = 64;
 /**
  * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once
  * and never without answer and records being on the disk, the records are made once it is moved and never otherwise,
- * and the answer is given to whoever shows the same signature with the same request, whatever stopped in between. One
- * flight at a time works on an authorization; those who come meanwhile with the same call wait for its answer.
+ * and the answer is given to anyone who shows the same signature with the same request, whatever stopped in between.
+ * One flight at a time works on an authorization; those who come meanwhile with the same call wait for its answer.
  */
 export class Payments {
   readonly #options: PaymentsOptions;
@@ -130,7 +130,7 @@ export class Payments {
     return this.#options.settler.isReady;
   }
 
-  /** Whether a payment was taken on before, by whoever shows it: then its answer is owed, or being found out. */
+  /** Whether a payment was taken on before, by anyone who shows it: then its answer is owed, or being found out. */
   async isTakenOn(offer: Offer): Promise<boolean> {
     const key = keyOf(offer);
     return this.#isUnderWay(key, offer) || (await this.#options.paymentStore.read(key))?.proof === offer.proof;
@@ -334,7 +334,7 @@ export class Payments {
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
     let row = await paymentStore.read(first);
     if (row !== undefined && (isOpen(row) || row.state === 'settled')) {
-      // A flight of one that was refused may wait for this very lane.
+      // A call that was refused may wait for this very lock.
       if (row.state !== 'unpaid') await this.#ongoingCalls.get(found.payment)?.over();
       await this.#bringOn(first);
       row = await paymentStore.read(first);
@@ -363,7 +363,7 @@ export class Payments {
   }
 }
 
-/** The answer of the flight where the call is its twin; undefined where it has none for it. */
+/** The answer of the ongoing call where this one is its duplicate; undefined where it has none for it. */
 async function joinOngoing(ongoing: OngoingPaidCall, call: PaidRequest): Promise<PaidOutcome | undefined> {
   const { claim } = ongoing;
   if (claim !== null && claim.request !== call.request) throw new PaymentError('bound-elsewhere');

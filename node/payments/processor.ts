@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/json/value.ts';
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
 import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 
-/** An authorization that whoever holds it can have settled. */
+/** An authorization that anyone who holds it can have settled. */
 export interface SignedAuthorization {
   readonly authorization: PaymentAuthorization;
   readonly signature: string;

@@ -32,7 +32,7 @@ export interface SettlementLedgerOptions {
   readonly now: () => number;
 }
 
-/** Where the ledger ends, for whoever compares it with a day's attested head. */
+/** Where the ledger ends, for anyone who compares it with a day's attested head. */
 export interface SettlementHead {
   readonly entries: number;
   readonly hash: Sha256Hash;

@@ -18,7 +18,7 @@ export type SettlementOutcome =
   | { readonly kind: 'paid'; readonly transaction: string }
   /**
    * Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment; `isOver`: nothing of it can
-   * move any more, unless it is begun anew.
+   * move any more, unless it is begun again.
    */
   | { readonly kind: 'unpaid'; readonly reason: string; readonly isTemporary: boolean; readonly isOver: boolean }
   /** Spent on something else: nothing can move any more. */

@@ -16,7 +16,7 @@ export interface CountedRows {
   readonly rows: Table<unknown>;
   /** (node) → how far its records are counted. */
   readonly ends: Table<CountEnd>;
-  /** Goes up where records count otherwise than before: then all are counted anew when the node starts. */
+  /** Goes up where records count otherwise than before: then all are counted again when the node starts. */
   readonly version: number;
 }
 

@@ -94,7 +94,7 @@ export interface RecordCounter {
   /** Reads the rows that these records move, where memory has not got them. */
   load(records: readonly AttestationRecord[]): Promise<void>;
   /**
-   * Rows, in parts: counting thousands of records takes long, and whoever takes the parts may rest between two.
+   * Rows, in parts: counting thousands of records takes long, and anyone who takes the parts may rest between two.
    * `writesAll`: rows that were put off are among them; also where there are no records.
    */
   operations(records: readonly AttestationRecord[], writesAll?: boolean): Iterable<readonly Operation[]>;

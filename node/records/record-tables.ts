@@ -16,7 +16,7 @@ import { joinTexts } from './record-lines.ts';
 
 /**
  * (account, key, node that refused it, seq) → id of the record. Of the records of every node, as they are signed:
- * whether a node has a say in the account is for whoever reads it.
+ * whether a node has a say in the account is for anyone who reads it.
  */
 const refusedKeyTable = new Table('refused-key', textCodec);
 
@@ -85,7 +85,7 @@ export function groupOperations(group: SignedGroup): Operation[] {
   return [...groupOperationParts(group)].flat();
 }
 
-/** The same in parts of a bounded size: for whoever puts a write together in slices. */
+/** The same in parts of a bounded size: for anyone who puts a write together in slices. */
 export function* groupOperationParts({ group, signed, records }: SignedGroup): Generator<readonly Operation[]> {
   yield [groupTable.put([group.node, group.first], signed)];
   for (let at = 0; at < records.length; at += BODY_ROW_RECORDS) {

@@ -1,6 +1,6 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 
-/** Records that memory alone may count: as many are read and counted anew at the start after a crash. */
+/** Records that memory alone may count: as many are read and counted again at the start after a crash. */
 export const MAX_UNWRITTEN_RECORDS = 1_000;
 /** Rows are put off where they were written less than so long ago. In milliseconds. */
 export const MIN_WRITE_PAUSE_MS = 1_000;
@@ -16,7 +16,7 @@ export interface StagedRows {
 
 /**
  * When the rows of a counter are written: they follow from records, so that a crash loses nothing that cannot be
- * counted anew, and most of them would be written over with the next group.
+ * counted again, and most of them would be written over with the next group.
  */
 export class RowPace {
   readonly #monotonic: () => number;

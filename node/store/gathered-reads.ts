@@ -6,7 +6,7 @@ interface Asked extends PromiseWithResolvers<Uint8Array | undefined> {
 }
 
 /**
- * Whoever asked is answered so many in one turn of the event loop: what they do with a row takes some tenths of a
+ * Anyone who asked is answered so many in one turn of the event loop: what they do with a row takes some tenths of a
  * millisecond.
  */
 const ANSWERED_TOGETHER = 16;
@@ -14,8 +14,8 @@ const ANSWERED_TOGETHER = 16;
 const SOUGHT_TOGETHER = 8;
 
 /**
- * Rows of a store for whoever reads many at a time: what is asked for within one turn of the event loop is one question
- * to the database, which costs little more than one row does. However many ask, a turn stays short. Nothing is
+ * Rows of a store for anyone who reads many at a time: what is asked for within one turn of the event loop is one
+ * question to the database, which costs little more than one row does. However many ask, a turn stays short. Nothing is
  * remembered.
  */
 export class GatheredReads implements Reads {

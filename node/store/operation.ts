@@ -18,7 +18,7 @@ export type RowChange =
   | { readonly type: 'del'; readonly key: string };
 
 /**
- * Makes a row anew of what it is when the write is applied, so that no other write comes between. A missing row stays
+ * Makes a row again of what it is when the write is applied, so that no other write comes between. A missing row stays
  * so.
  */
 export interface RowRewrite {

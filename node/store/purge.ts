@@ -74,7 +74,7 @@ export class PurgeError extends Error {
 
 /**
  * Makes sure that no file of the database holds a value that these keys once had and have no more: each was deleted or
- * written anew.
+ * written again.
  *
  * LevelDB drops an overwritten value only when a compaction meets it together with what overwrote it, and no reader's
  * snapshot lies between the two. So: wait for the readers from before the change; flush what is in memory, which ends

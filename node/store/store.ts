@@ -138,7 +138,7 @@ export const MAX_OPEN_FILES = 128;
 /** A write of more operations is handed over in slices: LevelDB takes each from this thread. */
 const SLICED_OPERATIONS = 2_000;
 
-/** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
+/** Room beside a copy of its log that must be free before the database is opened again. In bytes. */
 const RENEWAL_RESERVE_BYTES = 1 << 20;
 
 /** What is read of a store, row by row. */
@@ -155,7 +155,7 @@ export type Rows = Pick<Store, 'first' | 'get' | 'getMany' | 'range' | 'write'>;
  *
  * A write that failed may have left a torn record in LevelDB's log, and whatever is appended behind it is lost at the
  * next start. So the store refuses writes from then on, still reads, and becomes whole again by `recover`: it opens the
- * database anew, which leaves that log behind, and takes back what the failed write may have left.
+ * database again, which leaves that log behind, and takes back what the failed write may have left.
  */
 export class Store implements AsyncDisposable {
   readonly directory: string;
@@ -168,7 +168,7 @@ export class Store implements AsyncDisposable {
   /** Keys of the write that failed, until the store is whole again. */
   #failed: readonly string[] | undefined;
   /**
-   * The rows under those keys as they were: read before the database is opened anew and might show the failed write.
+   * The rows under those keys as they were: read before the database is opened again and might show the failed write.
    */
   #undo: readonly RowChange[] | undefined;
   /** Set while the database is closed for that. */
@@ -296,7 +296,7 @@ export class Store implements AsyncDisposable {
     }
   }
 
-  /** The lane's one write. */
+  /** The queue's one write. */
   async #apply(operations: readonly Operation[]): Promise<void> {
     if (this.#failed !== undefined) await this.#recover(this.#failed);
     if (operations.length === 0) return;
@@ -314,7 +314,7 @@ export class Store implements AsyncDisposable {
     this.#writes++;
   }
 
-  /** The lane's writes are one at a time: nothing changes between reading a row and writing it anew. */
+  /** Writes of the queue run one at a time: nothing changes between reading a row and writing it again. */
   #changesOf(operations: readonly Operation[]): readonly RowChange[] {
     try {
       return changesOf(operations, (key) => this.#level.getSync(key));
@@ -380,7 +380,7 @@ export class Store implements AsyncDisposable {
   }
 }
 
-/** Damage, an error of the disk, or a database that could not be opened anew yet. */
+/** Damage, an error of the disk, or a database that could not be opened again yet. */
 function unreadable(cause: unknown): StoreError {
   return new StoreError('unreadable', `the store could not be read: ${String(cause)}`, cause);
 }

@@ -96,7 +96,7 @@ const RELAYED_SHARE = 4;
 /**
  * Decides which gossiped messages are judged: so many of one sender a second and at once, and so many at once in all.
  * An author pays for what it hands over itself; for what others hand over they pay, so that nobody is silenced by
- * whoever plays its old messages again.
+ * anyone who plays its old messages again.
  */
 export class MessageGate {
   readonly #rates: MessageRates;

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffDelay } from '../concurrency/backoff.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import { openConnection } from './connections.ts';
 import { reasonOf } from './errors.ts';
 import type { MeridianNode } from './libp2p-node.ts';
@@ -24,12 +24,13 @@ interface RedialOptions {
  * Keeps a connection to every member that we are to dial, and to every other one that has been missing for long, and
  * never gives up. libp2p's own reconnecting ends after half a minute and lets dials cross.
  */
-export class Redial {
+export class Redial implements AsyncDisposable {
   readonly #node: MeridianNode;
   readonly #members: Members;
   readonly #limits: Readonly<TransportLimits>;
   readonly #log: Logger;
-  /** Back-off by peer id; entries of removed members are dropped each turn. */
+  readonly #task: PeriodicTask<void>;
+  /** Backoff by peer id. Entries of removed members are dropped in each run. */
   readonly #attempts = new Map<string, Attempt>();
   readonly #lastErrors = new Map<string, string>();
   /** When a member was first found without a connection, by peer id. */
@@ -40,11 +41,17 @@ export class Redial {
     this.#members = members;
     this.#limits = limits;
     this.#log = log;
+    this.#task = new PeriodicTask(limits.redialTick, async () => this.#dialDue(this.#task.signal));
   }
 
-  /** Runs until the signal ends. Dials under way end with it. */
-  run(signal: AbortSignal): Promise<void> {
-    return periodically(this.#limits.redialTick, signal, () => this.#turn(signal));
+  /** Dials where it is due from now on. */
+  start(): void {
+    this.#task.start();
+  }
+
+  /** Ends the dials that are under way, too. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#task[Symbol.asyncDispose]();
   }
 
   /** Why the last dial to a member failed; null once there is a connection. */
@@ -52,7 +59,7 @@ export class Redial {
     return this.#lastErrors.get(node) ?? null;
   }
 
-  #turn(signal: AbortSignal) {
+  #dialDue(signal: AbortSignal) {
     const others = this.#members.others().filter(({ addresses }) => addresses.length > 0);
     const peers = new Set(others.map((member) => member.peerId.toString()));
     for (const known of [this.#attempts, this.#missingSince]) {
@@ -98,13 +105,5 @@ export class Redial {
       if (this.#lastErrors.get(member.node) !== reason) this.#log.info({ peer: member.node, reason }, 'dial failed');
       this.#lastErrors.set(member.node, reason);
     }
-  }
-}
-
-/** Runs `turn` every `interval` milliseconds until the signal ends; a turn never overlaps the next. Never rejects. */
-export async function periodically(interval: number, signal: AbortSignal, task: () => Promise<void> | void) {
-  while (!signal.aborted) {
-    await task();
-    await sleep(interval, undefined, { signal }).catch(() => undefined);
   }
 }

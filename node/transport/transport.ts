@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionGater, PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import type { MemberProtocol } from '../accounts/limits/route-weights.ts';
+import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import { hangUp, openConnection } from './connections.ts';
 import {
   type PeerState,
@@ -22,7 +23,7 @@ import { Members, type RosterPeer } from './members.ts';
 import { wireNames, type WireNames } from './names.ts';
 import { Presence } from './presence.ts';
 import type { readMembers as ReadMembersFunction } from './read-members.ts';
-import { periodically, Redial } from './redial.ts';
+import { Redial } from './redial.ts';
 import { RequestClient } from './request-client.ts';
 import { RequestServer } from './request-server.ts';
 
@@ -36,14 +37,15 @@ interface WatchdogOptions {
 
 /**
  * Hangs up on a connected member whose gossip is dead: gossip streams can end while the connection lives, and nothing
- * else notices. Whoever dials that pair dials again.
+ * else notices. Anyone who dials that pair dials again.
  */
-class Watchdog {
+class Watchdog implements AsyncDisposable {
   readonly #node: MeridianNode;
   readonly #members: Members;
   readonly #gossip: GossipTransport;
   readonly #limits: Readonly<TransportLimits>;
   readonly #log: Logger;
+  readonly #task: PeriodicTask<void>;
   /** When each connected peer was first seen without all our topics, by peer id. */
   readonly #missingSince = new Map<string, number>();
 
@@ -53,14 +55,20 @@ class Watchdog {
     this.#gossip = gossip;
     this.#limits = limits;
     this.#log = log;
+    this.#task = new PeriodicTask(limits.watchdogTick, () => this.#hangUpDead());
   }
 
-  /** Runs until the signal ends. */
-  run(signal: AbortSignal): Promise<void> {
-    return periodically(this.#limits.watchdogTick, signal, async () => {
-      const dead = this.#members.others().filter((member) => this.#isDead(member));
-      await Promise.all(dead.map((member) => this.#hangUp(member)));
-    });
+  start(): void {
+    this.#task.start();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#task[Symbol.asyncDispose]();
+  }
+
+  async #hangUpDead(): Promise<void> {
+    const dead = this.#members.others().filter((member) => this.#isDead(member));
+    await Promise.all(dead.map((member) => this.#hangUp(member)));
   }
 
   #isDead(member: RosterPeer): boolean {
@@ -107,7 +115,7 @@ interface Running {
   readonly gossip: GossipTransport;
   readonly client: RequestClient;
   readonly redial: Redial;
-  readonly loops: Promise<unknown>;
+  readonly watchdog: Watchdog;
 }
 
 /**
@@ -205,7 +213,7 @@ class Libp2pTransport implements Transport {
     this.#ending.abort(new TransportError('aborted', 'the transport is disposed'));
     this.#running = null;
     const running = await this.#starting?.catch(() => null);
-    await running?.loops;
+    await Promise.all([running?.redial[Symbol.asyncDispose](), running?.watchdog[Symbol.asyncDispose]()]);
     await running?.node.stop();
   }
 
@@ -246,12 +254,12 @@ class Libp2pTransport implements Transport {
       await node.stop();
       throw error;
     }
-    const loops = Promise.all([redial.run(signal), watchdog.run(signal)]);
+    if (!signal.aborted) for (const task of [redial, watchdog]) task.start();
     return {
       node,
       gossip,
       redial,
-      loops,
+      watchdog,
       client: new RequestClient({ node, names, members, limits, onFault, signal }),
     };
   }
@@ -287,7 +295,7 @@ function seenOf({ node, gossip }: Running, peerId: PeerId): SeenOfPeer {
 
 /**
  * What stands on libp2p. Loaded at the start of a transport, since it costs some 300 ms and 60 MB, and in parts,
- * between which whoever asks the node meanwhile is answered.
+ * between which anyone who asks the node meanwhile is answered.
  */
 async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);

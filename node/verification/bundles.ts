@@ -55,7 +55,7 @@ export async function completeBundle(
   };
 }
 
-/** The same for whoever has no more than the id: it shows the head of the record, and no body. */
+/** The same for anyone who has no more than the id: it shows the head of the record, and no body. */
 export async function publicProof(sources: FederationProofSources, evidence: Evidence): Promise<PublicProof> {
   const { record, receipt, batch, decision, checkpoints, keys, revocations, rosters } = await completeBundle(
     sources,

@@ -131,7 +131,7 @@ export async function completedIn(
 
 /**
  * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was
- * read before the batch was sealed, or signed anew. While it is being signed anew there is none.
+ * read before the batch was sealed, or signed again. While it is being signed again there is none.
  */
 async function byOneKey(
   store: Reads,

@@ -46,7 +46,7 @@ const PAGE_GROUPS = 512;
 const PAGE_RECORDS = 512;
 
 /**
- * Which of this node's own records fell by a revocation, and have to be attested again. Read-only; judged anew each
+ * Which of this node's own records fell by a revocation, and have to be attested again. Read-only; judged again each
  * time.
  */
 export class FallenRecords {

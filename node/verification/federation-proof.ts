@@ -62,7 +62,7 @@ export async function proveFederation(
     ...majorityNeeds(carried),
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
   ];
-  // What a thief signs beside its member tells nothing: checkpoints by keys that count come first.
+  // What the holder of a stolen key signs beside its member says nothing: checkpoints by keys that count come first.
   const chosen = chooseCheckpoints([...counting, ...kept.filter((known) => !counting.includes(known))], needs);
   const signers: readonly NodeKey[] = [...signing, ...chosen.map(({ checkpoint }) => checkpoint)];
   const shown = revocations.filter(({ revocation: { node, keyId } }) => {

@@ -56,7 +56,7 @@ const EVIDENCE_BYTES = 4_096;
  * Gathers the evidence about the records linked to a record, as far as this store has it.
  *
  * What was judged to hold once its batch was decided is kept: its record, receipt, envelope and decision never change
- * any more. Whether it still holds is judged each time; what does not is read anew.
+ * any more. Whether it still holds is judged each time; what does not is read again.
  */
 export class LinkedReader {
   readonly #sources: EvidenceSources;

@@ -31,8 +31,8 @@ interface TileTree {
 
 /**
  * The trees of groups and of the tiles of batches, built once for all paths that are taken from them. One is kept only
- * where it has the root that was signed, and found by that root: what is damaged in the store is read anew, and what is
- * kept stays true whatever becomes of the store.
+ * where it has the root that was signed, and found by that root: what is damaged in the store is read again, and what
+ * is kept stays true whatever becomes of the store.
  */
 export class ProofTrees {
   readonly #suite: Sha256;

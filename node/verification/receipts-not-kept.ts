@@ -51,9 +51,9 @@ interface DecidedPlace {
 }
 
 /**
- * Receipts that the decided batch does not keep (protocol §8), from whoever shows them: each is compared with the batch
- * that this node holds, and kept where it proves to anyone that its node broke its word. Whoever stole a key could sign
- * as many: what a compromised key signed is neither kept nor shown.
+ * Receipts that the decided batch does not keep (protocol §8), from anyone who shows them: each is compared with the
+ * batch that this node holds, and kept where it proves to anyone that its node broke its word. Whoever stole a key
+ * could sign as many: what a compromised key signed is neither kept nor shown.
  */
 export class ReceiptsNotKept {
   readonly #sources: ReceiptSources;

@@ -75,8 +75,8 @@ export function openOwnKeys(options: KeyServicesOptions): OwnKeys {
 }
 
 /**
- * The operator's word that this node was fooled: its next start reads the ledger anew and replaces its signing key. The
- * node must not run. Throws `StoreError`, `KeyFileError` and `PassphraseError`.
+ * The operator's word that this node was fooled: its next start reads the ledger again and replaces its signing key.
+ * The node must not run. Throws `StoreError`, `KeyFileError` and `PassphraseError`.
  */
 export async function rereadLedger(config: NodeConfig, log: Logger): Promise<void> {
   const { signer } = await openSecrets(config, log);

@@ -83,7 +83,7 @@ export function followAuditChain(
   return { entry, end: { seq, hash: hashText(suite, line), at: entry.at } };
 }
 
-/** The end that an excerpt's first line names: trusted by whoever starts there. Throws `AuditChainError`. */
+/** The end that an excerpt's first line names: trusted by anyone who starts there. Throws `AuditChainError`. */
 export function endBefore(line: string): AuditEnd {
   const { entry, prev } = parseLine(line, 0);
   return { seq: entry.seq - 1, hash: prev, at: null };

@@ -9,7 +9,7 @@ import {
 } from './record.ts';
 
 /**
- * The two texts of a record that was read, which bring what they say: whoever judges them needs not read them again.
+ * The two texts of a record that was read, which bring what they say: anyone who judges them needs not read them again.
  */
 export class ReadTexts implements WholeTexts {
   readonly head: string;

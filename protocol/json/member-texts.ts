@@ -9,7 +9,7 @@ const CLOSING_BRACE = 125;
 
 /**
  * Texts of the members of an object, by their names, as slices of its canonical text: canonical themselves, and cheaper
- * than made anew. Of a text that is not that of an object without white space it tells nothing.
+ * than made again. Of a text that is not that of an object without white space it tells nothing.
  */
 export function memberTexts(text: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();

@@ -4,7 +4,7 @@ const BACKSLASH = 92;
 /** Characters that mean nothing by themselves: one that the text does not use marks a stand-in. */
 const PRIVATE_USE = 0xe000;
 const PRIVATE_USE_END = 0xf900;
-/** Deeper values are left as they are: whoever asked refuses them. */
+/** Deeper values are left as they are: anyone who asked refuses them. */
 const MAX_RENAMED_DEPTH = 1_000;
 
 /** The quoted text of a member's name that is written with escapes: where it begins, and where it ends. */

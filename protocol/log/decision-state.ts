@@ -25,7 +25,7 @@ export const MAX_REVOCATIONS_OF_KEY = 8;
 
 /**
  * Identity keys of one node in all its rosters. What it certified or revoked is judged by any of them, so that one
- * statement costs whoever checks it no more signatures than this.
+ * statement costs anyone who checks it no more signatures than this.
  */
 export const MAX_IDENTITY_KEYS = 8;
 

@@ -20,7 +20,7 @@ type Hashing = Pick<Suite, 'sha256Hex'>;
 
 /**
  * The state before the first message of the topic that a genesis roster names. That all its members signed it is for
- * whoever was given it to check: the ledger does not name it. Throws `RosterError` on a roster that is no genesis.
+ * anyone who was given it to check: the ledger does not name it. Throws `RosterError` on a roster that is no genesis.
  */
 export function initialState(suite: Hashing, genesisText: string): DecisionState {
   const roster = judgeGenesis(genesisText);

@@ -8,7 +8,7 @@ import type { Roster } from './roster.ts';
  * The facts of rosters that follow each other, taken one by one: what `DecisionState` holds of them, without a copy a
  * roster, so that a chain which somebody else made costs as much as it is long.
  *
- * Ownership: whoever makes one alone adds to it, and gives it to others when it is whole.
+ * Ownership: anyone who makes one alone adds to it, and gives it to others when it is whole.
  */
 export class RosterHistory implements RosterFacts {
   readonly ledger: Roster['ledger'];

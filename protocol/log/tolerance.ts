@@ -11,9 +11,9 @@ export interface Tolerance {
 }
 
 /**
- * What a federation of so many members stands with such a quorum (protocol §1): a wrong word needs as many liars as the
- * quorum, or a majority where that is fewer; a batch is confirmed by a quorum of members besides its origin on a ledger
- * that a majority reads; changes need a majority.
+ * What a federation of so many members stands with such a quorum (protocol §1): a wrong word needs as many Byzantine
+ * members as the quorum, or a majority where that is fewer; a batch is confirmed by a quorum of members besides its
+ * origin on a ledger that a majority reads; changes need a majority.
  */
 export function toleranceOf({ members, quorum }: Pick<Roster, 'members' | 'quorum'>): Tolerance {
   const majority = majorityOf({ members });

@@ -3,7 +3,7 @@ import { nodeHash, type Sha256 } from './hash.ts';
 const HASH_BYTES = 32;
 
 /**
- * A tree with all its nodes, for whoever takes more than one path from it: of `n` leaves it takes some 64 n bytes. A
+ * A tree with all its nodes, for anyone who takes more than one path from it: of `n` leaves it takes some 64 n bytes. A
  * lone last node moves up unchanged, as in RFC 9162.
  */
 export class WholeTree {

@@ -74,8 +74,8 @@ export function commitDecision(
 
 /**
  * Whether a disclosed payload and salt are what a record committed to: the whole, and each part that it claims. The
- * answer to a query that is kept nowhere has no `data`: its `queryHash`, which whoever asked can compute again, is the
- * input that it claims.
+ * answer to a query that is kept nowhere has no `data`: its `queryHash`, which anyone who asked can compute again, is
+ * the input that it claims.
  */
 export function payloadMatches(
   suite: Pick<Suite, 'sha256Hex'>,

@@ -7,7 +7,7 @@ export interface PricedService {
   readonly path: string;
   /** Dollars for one call. */
   readonly usd: string;
-  /** One sentence for whoever decides whether to pay. */
+  /** One sentence for anyone who decides whether to pay. */
   readonly description: string;
 }
 

@@ -90,7 +90,7 @@ export function followSettlements(suite: Hasher, end: SettlementEnd, line: strin
   return { settlement, line, end: { seq, hash: hashText(suite, line), at: settlement.at } };
 }
 
-/** The end that a line names before itself: trusted by whoever starts there. Throws `StatementError`. */
+/** The end that a line names before itself: trusted by anyone who starts there. Throws `StatementError`. */
 export function settlementsBefore(line: string): SettlementEnd {
   const { prev, settlement } = settlementLine.parse(line);
   return { seq: settlement.seq - 1, hash: prev, at: null };

@@ -13,7 +13,7 @@ export interface ReadMessage {
   readonly index: number;
 }
 
-/** What a verifier knows beside a proof of misbehaviour. Whoever knows more always passes it in. */
+/** What a verifier knows beside a proof of misbehaviour. Anyone who knows more always passes it in. */
 export interface ProofKnown extends Pick<Known, 'log' | 'pin' | 'revocations' | 'rosters'> {
   /** The message of that sequence number; undefined where the verifier has not read the ledger there. */
   readonly messageAt?: (sequence: string) => ReadMessage | undefined;

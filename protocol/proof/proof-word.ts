@@ -18,7 +18,7 @@ export const PROOF_EXIT_CODES = {
   'roster-without-majority': 5,
   /** Too few members show that the batch was decided, or that the checkpoint is false. */
   'too-few-checkpoints': 5,
-  /** The node signed both; that its own account named both is for whoever has read the ledger there to say. */
+  /** The node signed both; that its own account named both is for anyone who has read the ledger there to say. */
   'two-signed': 4,
   consistent: 3,
   proven: 0,

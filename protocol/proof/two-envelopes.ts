@@ -16,7 +16,7 @@ interface Named {
 
 /**
  * Two envelopes of one number, both named from the node's own account (protocol §2, §8). An envelope that was signed
- * anew under another key is none: the name by the key before it came when that was revoked, and counts for nothing.
+ * again under another key is none: the name by the key before it came when that was revoked, and counts for nothing.
  * Throws `NoChargeError` and `StatementError`.
  */
 export function twoEnvelopes(suite: Suite, { first, second }: TwoEnvelopes): Charge {
@@ -33,7 +33,7 @@ export function twoEnvelopes(suite: Suite, { first, second }: TwoEnvelopes): Cha
     batch,
     signed: [first, second].map(({ statement: text, signature }) => {
       const { keyId } = envelopeStatement.parse(text);
-      // An envelope may be signed anew by a key that is certified for later records.
+      // An envelope may be signed again by a key that is certified for later records.
       return { kind: envelopeStatement, text, signature, node, keyId, first: undefined, index: null };
     }),
     judge: (authority, known) => shortfallOf(suite, authority, known, named),
@@ -54,7 +54,7 @@ function shortfallOf(
   }
   if (!read.includes(undefined)) return null;
   const { withdrawals } = authority;
-  // Of an envelope that was signed anew the key before it is revoked; where its name stands, if there is any, is not
+  // Of an envelope that was signed again the key before it is revoked; where its name stands, if there is any, is not
   // known.
   if (named.some(({ envelope: { node, keyId } }) => withdrawals.isRevoked(node, keyId))) {
     return { word: 'key-revoked', detail: 'a key that signed was revoked, and the ledger was not read there' };

@@ -1,4 +1,4 @@
-/** Keys of a name and of a query are compared byte for byte: whoever has both texts can compare them again. */
+/** Keys of a name and of a query are compared byte for byte: anyone who has both texts can compare them again. */
 export const NORMALIZATION = 'NFKD, strip marks, casefold, punctuation->space, collapse';
 
 /**

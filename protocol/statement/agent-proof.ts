@@ -6,8 +6,8 @@ import { statementKind } from './statement.ts';
 export const AGENT_PROOF_CONTEXT = 'meridian/agent-proof/1' satisfies SigningContext;
 
 /**
- * Signed by a new key of an agent: whoever holds its private half means it for this agent of this account on this node.
- * Signed by the key before it as well, where there is one: its holder agrees to be replaced.
+ * Signed by a new key of an agent: anyone who holds its private half means it for this agent of this account on this
+ * node. Signed by the key before it as well, where there is one: its holder agrees to be replaced.
  */
 const AgentProofShape = Closed({
   v: Type.Literal(1),

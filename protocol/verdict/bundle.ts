@@ -109,7 +109,7 @@ export const BundleShape = Closed(
 );
 export type Bundle = Static<typeof BundleShape>;
 
-/** A bundle that shows the head of its record alone: id, kind, node and time, for whoever has the id. */
+/** A bundle that shows the head of its record alone: id, kind, node and time, for anyone who has the id. */
 export const PublicProofShape = Closed(
   {
     format: Type.Literal(BUNDLE_FORMAT),

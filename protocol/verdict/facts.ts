@@ -11,7 +11,7 @@ export type Judged = 'holds' | 'fails' | 'unjudged';
  */
 export type DecisionState = 'absent' | 'fits' | 'mismatch' | 'misdated' | 'unjudged';
 
-/** What is true of one proof (protocol §8). Whoever brings more facts judges by the same function. */
+/** What is true of one proof (protocol §8). Anyone who brings more facts judges by the same function. */
 export interface Facts {
   readonly signed: Judged;
   /** Null where there is no batch yet. */

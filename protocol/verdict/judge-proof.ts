@@ -138,7 +138,7 @@ function checkEnvelope(authority: Authority, { proof, envelope }: OpenedProof, d
   return checkSignature(authority, { ...claim, ...whenDecided(authority, decided) });
 }
 
-/** A decision that nobody shows has no time: whoever holds a compromised key can write one. */
+/** A decision that nobody shows has no time: anyone who holds a compromised key can write one. */
 function whenDecided(authority: Authority, decided: DecidedBatch | null) {
   return {
     index: decided?.decision.value.index ?? null,

@@ -30,7 +30,7 @@ export interface LogView {
   readonly checkpoints: readonly CountedCheckpoint[];
 }
 
-/** What a verifier knows beside a bundle. Whoever knows more always passes it in. */
+/** What a verifier knows beside a bundle. Anyone who knows more always passes it in. */
 export interface Known {
   /** Hash of a roster that the verifier trusts. Without a pin a bundle is only consistent with itself. */
   readonly pin?: Sha256Hash;

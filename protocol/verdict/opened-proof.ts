@@ -34,7 +34,7 @@ export interface Proof {
 
 /**
  * A proof with each of its texts read, or null where it cannot be, and what hashes alone speak against it. It follows
- * from the proof alone, whoever judges it and when.
+ * from the proof alone, whoever judges it and whenever.
  */
 export interface OpenedProof {
   readonly proof: Proof;

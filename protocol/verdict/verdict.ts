@@ -68,7 +68,7 @@ export interface Verdict extends RecordVerdict {
   readonly linked: readonly LinkedVerdict[];
   /**
    * Whether the record's node speaks for its account; null where its body is not carried, or it does not hold. Of an
-   * account that names no home, as that of whoever pays for one record, the record's own node does.
+   * account that names no home, as that of anyone who pays for one record, the record's own node does.
    */
   readonly speaks: boolean | null;
   /**

@@ -6,7 +6,7 @@ import { decisionBodies } from './decisions.ts';
 
 const validate = validator(TieredAttestRequestShape);
 
-/** Drafts as the HTTP face makes them of `decisionBodies`. */
+/** Drafts as the HTTP API makes them of `decisionBodies`. */
 export function decisionDrafts(total: number, account = 'bench'): Draft[] {
   return decisionBodies(total).map((body) =>
     tieredDraft(account, { request: validate(body), body, additional: new Map() }),

@@ -7,7 +7,7 @@ const FIRST_BASE = 21_000;
 const LAST_BASE = 29_000;
 const BASE_STEP = 500;
 
-/** Ports of a plan's HTTP faces end where those for peers begin. */
+/** Ports of a plan's HTTP ports end where those for peers begin. */
 const MOST_MEMBERS = 99;
 
 /**

@@ -16,7 +16,7 @@ import type { Bundle } from '../../protocol/verdict/bundle.ts';
 const FORGED_BATCH = 1_000_000;
 const FORGED_SEQ = 1_000_000_000;
 
-/** A bundle that a thief made up, but for the decision, and the message that would name its batch. */
+/** A bundle that an attacker made up, but for the decision, and the message that would name its batch. */
 export interface Forgery {
   readonly bundle: Bundle;
   readonly message: string;
@@ -24,12 +24,12 @@ export interface Forgery {
 
 /**
  * Forges a record and its batch with a stolen signing key: whatever a bundle needs, on the pattern of an honest one.
- * The thief leaves out what speaks against it: no revocation is in it.
+ * The attacker leaves out what speaks against it: no revocation is in it.
  */
 export async function forge(honest: Bundle, stolen: Signer, number: number): Promise<Forgery> {
   const at = timestampOf(Date.now());
   const { head, body } = honest.record;
-  if (body === null) throw new Error('a thief needs a whole record for a pattern');
+  if (body === null) throw new Error('an attacker needs a whole record for a pattern');
   const pattern = openRecord(nativeSuite, { head, body });
   const { node } = pattern;
   const { record, texts } = makeRecord(nativeSuite, {

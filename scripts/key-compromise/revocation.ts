@@ -30,7 +30,7 @@ const VICTIM = 1;
 
 /**
  * A signing key is copied and used to forge; its operator revokes it. What the node made before stands, what it made
- * after the theft falls, at every node and offline, and the node's callers notice nothing. The thief's own never
+ * after the theft falls, at every node and offline, and the node's callers notice nothing. The attacker's own never
  * counted: no account of a member named it on the ledger.
  */
 export async function rehearseKeyCompromise(
@@ -48,7 +48,7 @@ export async function rehearseKeyCompromise(
 
   const stolen = nativeSigner(await readKeyFile(keyDirectory(victim.home), 'signing'));
   const since = timestampOf(Date.now());
-  report.say(`the signing key of ${victim.id} is copied by a thief, at ${since}`);
+  report.say(`the signing key of ${victim.id} is copied by an attacker, at ${since}`);
   const between = await victim.confirmed({ input: 'after the theft, before anyone knew', decision: 'approve' });
   const forged = await forgery(cluster, honest, stolen, 1, signal);
   await judgeAll(
@@ -98,7 +98,7 @@ export async function rehearseKeyCompromise(
   );
 }
 
-/** A forged bundle whose batch is named on the real ledger: whoever pays may write there. */
+/** A forged bundle whose batch is named on the real ledger: anyone who pays may write there. */
 async function forgery(
   cluster: LocalCluster,
   honest: Bundle,

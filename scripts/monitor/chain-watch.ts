@@ -198,7 +198,7 @@ export class ChainWatch {
     if (envelope.node !== node || envelope.batch !== batch) {
       throw new FalseAnswerError(`batch ${envelope.node}/${envelope.batch} in the place of ${node}/${batch}`);
     }
-    // It may be signed anew by a key that is certified for later records.
+    // It may be signed again by a key that is certified for later records.
     const key = this.#options.statements.signingKey(node, envelope.keyId);
     if (key === undefined) return null;
     if (signatureHolds(nativeSuite, envelopeStatement, signed, key.publicKey)) return envelope;

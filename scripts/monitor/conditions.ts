@@ -58,7 +58,7 @@ export async function seeChains(watched: Watched): Promise<void> {
   }
 }
 
-/** Says which numbers nodes named anew after they were decided. Of each node the first ones say all. */
+/** Says which numbers nodes named again after they were decided. Of each node the first ones say all. */
 export async function seeRivals({
   rows,
   alerts,

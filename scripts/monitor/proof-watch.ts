@@ -159,7 +159,7 @@ export class ProofWatch {
     return { type: 'beginning', root: await log.rootAt(size), path: path.map(writeSha256) };
   }
 
-  /** Keeps a proof that holds by what is known here; what falls short of that is no lie of whoever shows it. */
+  /** Keeps a proof that holds by what is known here; what falls short of that is no lie of anyone who shows it. */
   async #take(proof: MisdeedProof): Promise<void> {
     const { log, kept, onProof } = this.#options;
     const messages = await this.#messagesOf(proof.misdeed);

@@ -35,7 +35,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    // Whoever reads it says why it cannot be read.
+    // Anyone who reads it says why it cannot be read.
     return false;
   }
 }

@@ -60,6 +60,17 @@ supervised('prints a table of its parts and writes where they are', async () => 
   assert.is(new Set(await cluster.pids()).size, hasAnvil ? 8 : 7);
 });
 
+supervised('has demo accounts that live at us and name all five nodes, each of which takes their keys', async () => {
+  const { nodes, demo } = await cluster.file();
+  for (const [name, apiKey] of Object.entries(demo.apiKeys)) {
+    for (const { nodeUrl } of nodes) {
+      const answer = await fetch(`${nodeUrl}/v1/account`, { headers: { 'x-api-key': apiKey } });
+      const { account }: { account?: { home: string; nodes: string[] } } = JSON.parse(await answer.text());
+      assert.equal([account?.home, account?.nodes], ['us', ['ca', 'eu', 'jp', 'sg', 'us']], `${name} at ${nodeUrl}`);
+    }
+  }
+});
+
 supervised('takes mails, also after the mail sink died', async () => {
   const { smtpPort: port, directory, pid } = (await cluster.file()).mail;
   await using mailer = createMailer({ host: '127.0.0.1', port, tls: 'none', login: null, from: 'f@meridian.test' });

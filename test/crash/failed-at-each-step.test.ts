@@ -70,7 +70,7 @@ for (const fault of DISK_FAULTS) {
       const submissions = step.origin === PEER ? atPeer : atVictim;
       failure = undefined;
       armed = { step, fault, after: reached(step) };
-      // Nobody sees a message that was sent: whoever forgets that it may be on the ledger sends another.
+      // Nobody sees a message that was sent: anyone who forgets that it may be on the ledger sends another.
       if (step.name === FREEZING) network.ledger.local?.ledger.faults.set({ mirrorDown: true });
       await submissions.submit(`${fault}/${step.name}`);
       await until('the failure', () => failure !== undefined);

@@ -30,7 +30,7 @@ const standing = () => ({ decided: 1, isRevoked: (keyId: string) => keyId === si
 /** The disk has no room for the write, or the node dies right after it. */
 const FAULTS = ['full', 'killed'] as const;
 
-/** A node's disk fails, or the node dies, at every write by which it signs anew what a revoked key signed. */
+/** A node's disk fails, or the node dies, at every write by which it signs again what a revoked key signed. */
 const test = suite('signing anew');
 
 const scratch = await mkdtemp(join(tmpdir(), 'anew-'));

@@ -11,7 +11,7 @@ import { faultOfRecord, faultOfVerified } from './truth.ts';
 
 /** Bundles that are generated and judged before the next ones are. */
 const ROUND = 500;
-/** Chance that a bundle stays whole, and that a spoilt one is spoilt by whoever has the liars' keys. */
+/** Chance that a bundle stays whole, and that a spoilt one is spoilt by anyone who has the liars' keys. */
 const WHOLE_CHANCE = 0.2;
 const FORGED_CHANCE = 0.4;
 /** Chance that a change is followed by another. */

@@ -23,7 +23,8 @@ import { type Mutation, someOf } from './mutations.ts';
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Changes by whoever has every key of the liars: their records, checkpoints, certificates, revocations, rosters anew.
+ * Changes by anyone who has every key of the liars: their records, checkpoints, certificates, revocations, rosters
+ * again.
  */
 export const FORGED: Readonly<Record<string, Mutation>> = {
   'a record sealed anew': async (random, corpus, bundle) => {

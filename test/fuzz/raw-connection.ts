@@ -37,7 +37,7 @@ export class RawConnection {
     this.#port = port;
   }
 
-  /** Sends the pieces and reads the answer to them. A connection that the server closed is opened anew. */
+  /** Sends the pieces and reads the answer to them. A connection that the server closed is opened again. */
   async exchange(
     pieces: readonly Uint8Array[],
     { noBody = false, half = false, patienceMs = PATIENCE_MS } = {},

@@ -1,6 +1,6 @@
-// `npm run network-faults -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their regions, in
-// every fault of the network, one after another. Prints how long healing took; exits non-zero where anything was lost, doubled or
-// forked.
+// `npm run network-faults -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their
+// regions, in every fault of the network, one after another. Prints how long healing took; exits non-zero where
+// anything was lost, doubled or forked.
 import { requireCommandLine } from '../../scripts/command-line.ts';
 import { fsck } from '../../node/fsck/fsck.ts';
 import { ALL, spreadOverTheWorld, runWithFaults } from './scenarios.ts';

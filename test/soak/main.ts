@@ -1,5 +1,5 @@
 // `npm run soak -- --kills N --seed S [--from K] [--check-every N]`: nodes under load, killed at random moments. The
-// same seed kills the same nodes; `--from` goes on with a later kill, on a federation made anew. Ctrl-C ends it with a
+// same seed kills the same nodes; `--from` goes on with a later kill, on a federation made again. Ctrl-C ends it with a
 // check.
 import { randomInt } from 'node:crypto';
 import { requireCommandLine } from '../../scripts/command-line.ts';

@@ -32,7 +32,7 @@ await trustTests({
             text: log.decisionText(log.messageOf(undecided), twist),
             paths: log.decisionProof(0, [1]).paths,
           };
-          // Another decision stands there, as whoever has read the ledger knows.
+          // Another decision stands there, as anyone who has read the ledger knows.
           const atNode = index === 0 ? 'contradicted' : word;
           claim({ what: `${what} at ${index}`, bundle: { ...main, decision }, known, log, word, atNode });
           const linked = [{ ...linkedOf(log, undecided, 0, other), decision }];

@@ -153,9 +153,9 @@ interface Staged {
 
 /**
  * Records a day of each account, and the cap of its tier. What is on the disk counts from memory, whose rows are put
- * off as `RowPace` says and counted anew from the records after a crash. A call that is under way holds room in memory,
- * so that calls side by side never pass the cap together. What it held becomes part of the count when its records are
- * on the disk, and is let go of by the call: in between both count, which errs on the safe side.
+ * off as `RowPace` says and counted again from the records after a crash. A call that is under way holds room in
+ * memory, so that calls side by side never pass the cap together. What it held becomes part of the count when its
+ * records are on the disk, and is let go of by the call: in between both count, which errs on the safe side.
  *
  * Ownership: `load`, `operations` and `committed` are called for one write after another.
  */

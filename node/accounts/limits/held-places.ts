@@ -18,7 +18,7 @@ export class NoPlaceError extends Error {
 
 /**
  * The places of a class of work. One holder has at most its share of them and of those who wait, so that others are
- * served beside whoever takes all that there is to take.
+ * served beside anyone who takes all that there is to take.
  */
 export class HeldPlaces {
   readonly #semaphore: Semaphore;

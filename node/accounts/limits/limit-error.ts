@@ -35,7 +35,7 @@ export class LimitError extends Error {
   readonly code: LimitErrorCode;
   /** Of the answer, `Retry-After` among them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whose limit it is; undefined where it is that of all, or of whoever asks. */
+  /** Whose limit it is; undefined where it is that of all, or of anyone who asks. */
   readonly holder: Holder | undefined;
 
   constructor(code: LimitErrorCode, message: string, headers: Readonly<Record<string, string>>, holder?: Holder) {

@@ -90,17 +90,17 @@ interface Bound {
 /** Shares of the quota. */
 const WARN_SHARE: Bound = { enter: 0.8, leave: 0.78 };
 const FULL_SHARE: Bound = { enter: 0.95, leave: 0.93 };
-/** Free bytes of the disk: LevelDB needs some to compact, and to open its log anew after a failed write. */
+/** Free bytes of the disk: LevelDB needs some to compact, and to open its log again after a failed write. */
 const WARN_FREE: Bound = { enter: 1024 << 20, leave: 1280 << 20 };
 const FULL_FREE: Bound = { enter: 256 << 20, leave: 320 << 20 };
 
 /** Between two looks: a busy node writes some 50 MB meanwhile. In milliseconds. */
 const LOOK_MS = 5_000;
-/** Room is made by people. In seconds. */
+/** People free disk space. In seconds. */
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Knows whether there is room for more records, by looking now and then, never for a request. Reads are not its
+ * Knows whether there is storage for more records, by looking now and then, never for a request. Reads are not its
  * concern. While the disk cannot be looked at, what was last seen holds.
  */
 export class StorageGuard implements AsyncDisposable {

@@ -21,7 +21,7 @@ export const usageTable = new Table('usage', numberCodec);
  */
 export const usageEndTable = jsonTable('usage-end', CountEndShape);
 
-/** Goes up where other records count than before: then all are counted anew when the node starts. */
+/** Goes up where other records count than before: then all are counted again when the node starts. */
 const USAGE_VERSION = 1;
 
 export const COUNTED_USAGE: CountedRows = { rows: usageTable, ends: usageEndTable, version: USAGE_VERSION };

@@ -209,7 +209,7 @@ export class StatementPublisher implements AsyncDisposable {
     try {
       const due = await accountStore.look(() => this.#due(id));
       const newest = await newestVersion(store, id, accountStore.node);
-      // Whenever the next version is made, a key that was refused ends here at once. That makes the account due anew.
+      // Whenever the next version is made, a key that was refused ends here at once. That makes the account due again.
       const named = due.account?.nodes ?? [];
       if (await endRefusedKeys(accountStore, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])])) return 0;
       const wait = this.#pace.wait(id);

@@ -53,7 +53,7 @@ interface Connection {
 
 /**
  * A Hedera network through its SDK. The SDK's client is given no operator: transactions carry an explicit id and all
- * signatures when they are frozen, so it can neither renew an id nor sign anew behind our back.
+ * signatures when they are frozen, so it can neither renew an id nor sign again behind our back.
  */
 export class HederaClient implements LedgerClient {
   readonly #config: HederaClientConfig;

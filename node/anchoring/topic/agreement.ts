@@ -44,7 +44,7 @@ class Contradictions {
     if (open !== undefined && sequence >= open.sequence) this.#open.delete(who);
   }
 
-  /** What follows from what the sources say now is found anew each time. */
+  /** What follows from what the sources say now is found again each time. */
   clearKind(kind: Contradiction['kind']): void {
     for (const [who, open] of this.#open) if (open.kind === kind) this.#open.delete(who);
   }

@@ -193,7 +193,7 @@ export interface NodeStartOptions {
  * chain, and all of it is here.
  *
  * Crash order: `signed` is marked before anything is signed. A node that is stopped before leaves no mark, and the next
- * start asks anew.
+ * start asks again.
  */
 export class NodeStart {
   readonly #options: NodeStartOptions;

@@ -34,7 +34,8 @@ export const RestorationsShape = Type.Array(RestorationShape);
 
 /**
  * (node, time of the copy) → what became of a copy of the store. Every copy carries such a row from its first write on,
- * so that whoever opens it, however it got there, knows that it is an old one. A store that was never copied has none.
+ * so that anyone who opens it, however it got there, knows that it is an old one. A store that was never copied has
+ * none.
  */
 export const restorationTable = jsonTable('restoration', RestorationShape);
 

@@ -125,7 +125,7 @@ export interface KeyTerms {
 /** The rosters of the store, in the form that `ROSTER` names. */
 const ROSTERS_FILE = 'rosters.json';
 const FILE_MODE = 0o600;
-/** What LevelDB makes anew at each start. */
+/** What LevelDB makes again at each start. */
 const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
 
 /**

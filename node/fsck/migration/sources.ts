@@ -29,8 +29,8 @@ const HASH_BYTES = 32;
 const AFTER_SLASH = '0';
 
 /**
- * A row of each record and a head of each source become rows of the source index. They are derived anew from the node's
- * records; of a record that does not read, its former row says where it stands.
+ * A row of each record and a head of each source become rows of the source index. They are derived again from the
+ * node's records; of a record that does not read, its former row says where it stands.
  */
 export const sourcesStep: MigrationStep = {
   name: 'sources',

@@ -69,7 +69,7 @@ const PROOF = 'proofOfPossession';
  */
 export class Agents {
   readonly #options: AgentsOptions;
-  /** Moved inside the agents' lanes only, so that none is older than the last record of its agent. */
+  /** Moved only while the agent's lock is held, so that none is older than the last record of its agent. */
   readonly #cache = new LRUCache<string, Agent>({
     maxSize: MAX_CACHED_KEYS,
     sizeCalculation: ({ keys }) => keys.length + 1,
@@ -186,7 +186,7 @@ export class Agents {
     return custody === 'service' ? this.#options.keys.end(agentId, keyId) : [];
   }
 
-  /** Only inside the agent's lane. */
+  /** Only while the agent's lock is held. */
   async #read(agentId: string): Promise<Agent | undefined> {
     const cached = this.#cache.get(agentId);
     if (cached !== undefined) return cached;

@@ -25,7 +25,9 @@ import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-
 /** Source that facts about the ledger are recorded under. */
 const SOURCE_ID = 'meridian/hedera-facts';
 
-/** A snapshot, and the salt with which its record commits to it: whoever is given both can show what was attested. */
+/**
+ * A snapshot, and the salt with which its record commits to it: anyone who is given both can show what was attested.
+ */
 interface AttestableFact {
   readonly told: JsonObject;
   readonly draft: Draft;

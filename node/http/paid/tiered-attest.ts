@@ -36,7 +36,7 @@ const BLANKS: readonly Blank[] = [...ATTESTATION_BLANKS, { at: ['anchorExpectedB
 const validate = validator(PaidTieredAttestRequestShape, { model_ref: 'model-binding-invalid' });
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(PaidTieredAttestRequestShape.properties));
 
-/** `POST /v1/x402/tiered-attest` (api-rules §4.1): one decision as a leaf, in the name of whoever pays. */
+/** `POST /v1/x402/tiered-attest` (api-rules §4.1): one decision as a leaf, in the name of anyone who pays. */
 export function paidTieredAttestRoute(services: PaidTieredAttestServices): PaidRoute {
   return {
     method: 'POST',

@@ -23,7 +23,7 @@ const SOURCE_ID = 'meridian/audit';
 
 /**
  * The record of an audit, and the salt with which it commits to it. The payload names the audited record; no link does:
- * whoever likes to pay could otherwise bury what links to a record under audits of it.
+ * anyone who likes to pay could otherwise bury what links to a record under audits of it.
  */
 function auditDraft(account: string, audit: Audit): { readonly draft: Draft; readonly salt: string } {
   const salt = randomBytesPooled(SALT_BYTES);

@@ -76,7 +76,7 @@ export interface Recording<Shape extends TObject> {
   readonly codes?: FieldCodes;
   readonly documentation: Documentation;
   /**
-   * Checks links and states, and hands over the draft: once, or never and throws. A lane that guards a state is held
+   * Checks links and states, and hands over the draft: once, or never and throws. A lock that guards a state is held
    * around both. Not called for the replay of an idempotency key.
    */
   record(request: RecordingRequest<Static<Shape>>, submit: Submit): Promise<AttestationRecord>;
@@ -250,7 +250,7 @@ function envelopeOf({ topic, verifyUrl }: Recorder, record: AttestationRecord, w
 export interface Recorder {
   readonly intake: Pick<Intake, 'submit' | 'submitAll'>;
   readonly idempotency: Pick<Idempotency, 'run'>;
-  /** Throws `Problem` 507 where the node has no room for another record. */
+  /** Throws `Problem` 507 if the node has no storage left for another record. */
   readonly requireStorage: () => void;
   /** Ledger topic of the federation. */
   readonly topic: string;

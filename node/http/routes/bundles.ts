@@ -258,7 +258,7 @@ interface ProofSources extends FederationProofSources {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
 }
 
-/** `GET /v1/proofs/:id`: what proves id, kind, node and time of a record, for whoever has the id. */
+/** `GET /v1/proofs/:id`: what proves id, kind, node and time of a record, for anyone who has the id. */
 export function proofRoute(sources: ProofSources): FreeRoute {
   return {
     method: 'GET',

@@ -85,7 +85,7 @@ function equivocationsRoute(services: EquivocationServices): FreeRoute {
   };
 }
 
-/** `GET /v1/equivocations/:node`: the files that prove what a node did to whoever has the genesis roster. */
+/** `GET /v1/equivocations/:node`: the files that prove what a node did to anyone who has the genesis roster. */
 function misdeedProofsRoute(services: EquivocationServices): FreeRoute {
   const readQuery = queryReader(EquivocationsQueryShape);
   return {

@@ -22,14 +22,14 @@ const RETRY_MS = 500;
 const HELD_BACK_MS = 30_000;
 const LOCK_KEY = 'chain';
 
-/** What signing anew needs beside the chain. */
+/** What signing again needs beside the chain. */
 export interface Resigning extends Pick<SignAnewOptions, 'withdraw'> {
   /**
    * What the log says at this moment. Both are of one state: a name by a key that was revoked decides nothing any more,
-   * so that what is undecided there stays undecided until it is signed anew.
+   * so that what is undecided there stays undecided until it is signed again.
    */
   readonly standing: () => Pick<SignAnewOptions, 'decided' | 'isRevoked'>;
-  /** Told of batches that were signed anew, at least one, once they are on the disk, in order. */
+  /** Told of batches that were signed again, at least one, once they are on the disk, in order. */
   readonly onSigned: (batches: readonly StoredBatch[]) => void;
   /** What was withdrawn may be sent again. */
   readonly resume: () => void;
@@ -46,7 +46,7 @@ export interface SealerOptions extends SealedChainOptions {
   readonly named?: number;
   /** Rows that land in the sealing write beside the batch's own: the anchor's outbox entry. */
   readonly besides: (batch: StoredBatch) => readonly Operation[];
-  /** Absent: nothing is signed anew. */
+  /** Absent: nothing is signed again. */
   readonly resigning?: Resigning;
   /** Told of every batch once it is on the disk. */
   readonly onSealed: (batch: StoredBatch) => void;
@@ -58,17 +58,17 @@ export interface SealerOptions extends SealedChainOptions {
 /**
  * Cuts the node's records into batches. Each envelope names the one before, so the batches form one chain; each is
  * walked by the rules of derivation before it is signed, and every group of it bears the envelope's key: one that was
- * signed by another, before the key was replaced, is signed anew.
+ * signed by another, before the key was replaced, is signed again.
  *
- * Crash order: the envelope is signed, then envelope, tiles, groups that were signed anew, chain state and outbox entry
- * land in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which nobody
- * saw; the open batch is rebuilt at start.
+ * Crash order: the envelope is signed, then envelope, tiles, groups that were signed again, chain state and outbox
+ * entry land in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which
+ * nobody saw; the open batch is rebuilt at start.
  *
- * A new key seals nothing while an envelope by an older one is undecided and not signed anew, so that no number is ever
- * signed twice by one key.
+ * A new key seals nothing while an envelope by an older one is undecided and not signed again, so that no number is
+ * ever signed twice by one key.
  *
- * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved in the lane alone, by the sealing
- * loop and by `signAnew`.
+ * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved under the lock alone, by the
+ * sealing loop and by `signAnew`.
  */
 export class Sealer implements AsyncDisposable {
   readonly #options: SealerOptions;
@@ -122,7 +122,7 @@ export class Sealer implements AsyncDisposable {
     return this.#chain.state?.next ?? 1;
   }
 
-  /** First record that is in no decided batch: what a certificate made now has to cover, should it be signed anew. */
+  /** First record that is in no decided batch: what a certificate made now has to cover, should it be signed again. */
   async undecidedFrom(): Promise<number> {
     if (this.#decided === Number.POSITIVE_INFINITY) return this.unsealedFrom;
     const last = await readBatch(this.#options.store, this.#options.node, this.#decided);
@@ -172,7 +172,7 @@ export class Sealer implements AsyncDisposable {
 
   /**
    * A revocation of an own key is in force, or a key has taken the place of a revoked one: what is undecided by a
-   * revoked key is signed anew by the key that signs now. Resolves once that is on the disk; tries until the store and
+   * revoked key is signed again by the key that signs now. Resolves once that is on the disk; tries until the store and
    * the key let it. Before `start` nothing is signed: who starts it calls this again.
    */
   signAnew(): Promise<void> {
@@ -276,7 +276,7 @@ export class Sealer implements AsyncDisposable {
     return true;
   }
 
-  /** Whether the last envelope is by another key and undecided: were that key revoked, it would be signed anew. */
+  /** Whether the last envelope is by another key and undecided: were that key revoked, it would be signed again. */
   #isHeldBack(keyId: Sha256Hash): boolean {
     const { state, keyId: last } = this.#chain;
     return state !== null && state.batch > this.#decided && last !== keyId;

@@ -32,7 +32,7 @@ export interface SignAnewOptions {
 /**
  * Signs what a revoked key sealed and the log has not decided by the key that signs now (protocol §2), envelopes with
  * all their groups, and groups that are not sealed yet by whichever other key. Only `keyId`, `prev` and signatures
- * change. Returns the batches that were signed anew, in order: none where no undecided envelope is by a revoked key.
+ * change. Returns the batches that were signed again, in order: none where no undecided envelope is by a revoked key.
  *
  * Crash order: the groups first, some in a write; each is whole by itself. Then all envelopes with what is derived from
  * them in one atomic write, so that the chain is the old one or the new one. A start goes on with what is left.

@@ -38,7 +38,7 @@ export interface OwnKeysOptions {
   readonly keys: Pick<FederationKeys, 'directory' | 'learnCertificate' | 'learnRevocation' | 'onRevocation'>;
   /**
    * First record that is in no decided batch: a batch must begin where its key's certificate does, or later, and what
-   * is undecided may have to be signed anew.
+   * is undecided may have to be signed again.
    */
   readonly undecidedFrom: () => Promise<number>;
   /** The row that has a revocation named on the ledger. It lands in the write that keeps the statement. */

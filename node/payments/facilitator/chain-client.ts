@@ -98,7 +98,7 @@ function isReply(value: unknown): value is Reply & { readonly id: number } {
 /** In milliseconds. */
 const RPC_TIMEOUT_MS = 5_000;
 
-/** A client of the chain's node. It asks once: whoever asks again knows whether that does harm. */
+/** A client of the chain's node. It asks once: anyone who asks again knows whether that does harm. */
 export function openChainClient(rpcUrl: string) {
   const chain = defineChain({
     id: PAYMENT_CHAIN_ID,

@@ -37,7 +37,7 @@ class FeeQuotes {
     return this.#quote;
   }
 
-  /** The next one is looked up anew: a node did not take this one. */
+  /** The next one is looked up again: a node did not take this one. */
   forget(): void {
     this.#quote = undefined;
   }

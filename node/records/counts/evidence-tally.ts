@@ -37,7 +37,7 @@ export interface EvidenceTallyOptions {
 
 /**
  * Counts this node's records by source, day and facet, so that a report reads days and never records. Its rows are put
- * off as `RowPace` says: whoever reads them has them written first. Owned by whoever writes records, one write after
+ * off as `RowPace` says: anyone who reads them has them written first. Owned by the writer of records, one write after
  * the other.
  */
 export class EvidenceTally implements RecordCounter {

@@ -24,7 +24,7 @@ export const tallyTable = new Table('tally', countCodec);
 /** (node) → how far its records are counted. */
 export const tallyEndTable = jsonTable('tally-end', CountEndShape);
 
-/** Goes up where records get other facets than before: then all are counted anew when the node starts. */
+/** Goes up where records get other facets than before: then all are counted again when the node starts. */
 export const TALLY_VERSION = 3;
 
 export const TALLIED: CountedRows = { rows: tallyTable, ends: tallyEndTable, version: TALLY_VERSION };

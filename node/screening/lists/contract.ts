@@ -64,7 +64,7 @@ export interface Lists {
   current(): ReadonlyMap<ListId, Edition>;
   /** An edition that was in force once, for as long as its files are kept. */
   edition(listId: ListId, fileHash: Sha256Hash): Promise<Edition | undefined>;
-  /** Reads the edition's files anew, hashing them on the way. Throws `ListError` where they are damaged or gone. */
+  /** Reads the edition's files again, hashing them on the way. Throws `ListError` where they are damaged or gone. */
   entries(edition: Pick<Edition, 'listId' | 'fileHash'>): AsyncIterable<ListedEntry>;
   /** Folder that `readEditionEntries` (./edition-files.ts) reads the edition from, in another thread. */
   directoryOf(edition: Pick<Edition, 'listId' | 'fileHash'>): string;

@@ -111,7 +111,7 @@ export async function manifestIn(directory: string): Promise<EditionManifest> {
 }
 
 /**
- * The entries of an edition, read anew from the files in its folder. The files are hashed on the way, so that this
+ * The entries of an edition, read again from the files in its folder. The files are hashed on the way, so that this
  * throws at its end where they are not those of the manifest: rely on no entry before it is through. `edition`: what
  * the folder holds, where that is known; else its manifest says so. Throws `ListError`.
  */

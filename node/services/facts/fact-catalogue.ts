@@ -10,7 +10,7 @@ import { type FactReading, readThroughput } from './throughput.ts';
 
 /** One fact: what it is, where it stands, how long one reading of it serves. */
 export interface FactEntry<Name extends Fact = Fact> {
-  /** One sentence for whoever decides whether to pay. */
+  /** One sentence for anyone who decides whether to pay. */
   readonly description: string;
   /** ISO 8601 duration that it is counted over; null for a state. */
   readonly window: string | null;

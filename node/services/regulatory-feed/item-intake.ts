@@ -35,7 +35,7 @@ export interface ItemIntakeOptions {
   readonly store: Store;
   readonly intake: Pick<Intake, 'submitAll'>;
   readonly now: () => number;
-  /** Throws where the node has no room for records. */
+  /** Throws if the node has no storage left for records. */
   readonly requireStorage: () => void;
 }
 
@@ -132,7 +132,7 @@ export class ItemIntake {
     });
   }
 
-  /** Only in the lane. */
+  /** Only while the lock is held. */
   async #record(items: readonly GivenItem[], origin: Origin): Promise<readonly ItemOutcome[]> {
     const { store } = this.#options;
     const looked = await Promise.all(
@@ -166,7 +166,7 @@ function revisionOf(
   origin: Origin,
   current: CurrentItem | undefined,
 ): Revision {
-  // What the operator writes anew is not held against what he set before.
+  // What the operator writes again is not held against what he set before.
   const corrections = origin.source === OPERATOR_SOURCE ? {} : (current?.revision.corrections ?? {});
   return {
     ...origin,

@@ -105,7 +105,7 @@ class Command {
   async start(how: string, signal: AbortSignal): Promise<Start> {
     const began = performance.now();
     const passed = () => performance.now() - began;
-    // Sources compiled by an earlier start are found here too: whoever starts a second time has them.
+    // Sources compiled by an earlier start are found here too: anyone who starts a second time has them.
     const { inherited } = readClusterEnvironment();
     const child = spawn(process.execPath, [COMMAND, `--port-base=${this.#portBase}`], {
       env: { ...inherited, NODE_COMPILE_CACHE: join(this.#home, 'compiled'), MERIDIAN_HOME: this.#home },

@@ -23,7 +23,7 @@ const NODE = nodeId('eu');
 
 serveSeller(openShop);
 
-/** A node's own paid gate over its own rooms and a store on the disk, and nothing else of the node. */
+/** A node's own paid gate over its own services and a store on the disk, and nothing else of the node. */
 async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise<number> {
   const log = pino({ level: 'silent' });
   const store = await Store.open(join(directory, 'store'));
@@ -51,7 +51,7 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
     log,
     means,
   });
-  if (paymentService === null) throw new Error('no till');
+  if (paymentService === null) throw new Error('no payment service');
   await paymentService.start();
   const paidGate = new PaidGate({
     ...paymentService,

@@ -66,7 +66,7 @@ async function measure(
     for (let round = 0; round < rounds; round++) {
       signal.throwIfAborted();
       const of = (seller: Seller) => sold(market, { seller, path: PLAIN_PATH, ...load });
-      // Whoever comes second finds a longer chain: they take turns at it.
+      // Anyone who comes second finds a longer chain: they take turns at it.
       const first = round % 2 === 0 ? await of(gate) : await of(stock);
       const second = round % 2 === 0 ? await of(stock) : await of(gate);
       const pair = round % 2 === 0 ? { gate: first, stock: second } : { gate: second, stock: first };

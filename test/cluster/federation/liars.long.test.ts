@@ -59,7 +59,7 @@ function meshed(): Promise<void> {
   );
 }
 
-/** The liar comes back and serves this; whoever distrusts it asks it again. */
+/** The liar comes back and serves this; anyone who distrusts it asks it again. */
 async function reborn(serve: Page = () => []): Promise<void> {
   await liar[Symbol.asyncDispose]();
   liar = await Liar.start(placeOf(SG), rosters);

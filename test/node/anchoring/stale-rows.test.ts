@@ -23,7 +23,7 @@ const test = suite('rows of the outbox that are out of date');
 const ledger = await LedgerProcess.start();
 test.after(() => ledger[Symbol.asyncDispose]());
 
-/** A store on which one reading of a table's rows comes to whoever asked only when a test lets it. */
+/** A store on which one reading of a table's rows comes to anyone who asked only when a test lets it. */
 class HeldReading {
   readonly store: Store;
   readonly #table: string;

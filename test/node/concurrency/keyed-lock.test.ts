@@ -59,8 +59,8 @@ test('exclusive work waits for the shared work before it, and shared work after 
 });
 
 test('work of several keys is alone at each of them, and never waits in a circle', async () => {
-  const keys = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 });
-  const work = fc.record({ keys, shared: fc.boolean(), turns: fc.nat(3), fails: fc.boolean() });
+  const someKeys = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 });
+  const work = fc.record({ keys: someKeys, shared: fc.boolean(), turns: fc.nat(3), fails: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(work, { maxLength: 12 }), async (works) => {
       const locks = new KeyedLock();

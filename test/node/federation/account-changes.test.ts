@@ -112,9 +112,10 @@ test('a node that is named later takes the keys, and one that is left out no mor
 test('the terms of a key hold elsewhere as they do at home: its sources, its addresses and its end', async () => {
   const end = Date.now() + SHORT_MS;
   const bound = await makeKey({ preset: 'ingest', sources: ['triage'] }, admin);
+  const alike = await makeKey({ preset: 'ingest', sources: ['triage'] }, admin);
   const faraway = await makeKey({ preset: 'ingest', addresses: [OTHER_ADDRESS] }, admin);
   const short = await makeKey({ preset: 'ingest', expiresAt: new Date(end).toISOString() }, admin);
-  for (const { apiKey } of [bound, short]) await answers(us, apiKey, 200);
+  for (const { apiKey } of [bound, alike, short]) await answers(us, apiKey, 200);
   const attest = (sourceId: string, key: string) => us.post('/v1/attest', { sourceId, data: { n: 1 } }, { key });
   assert.is((await attest('triage', bound.apiKey)).status, 200);
   const outside = await attest('loans', bound.apiKey);
@@ -127,13 +128,15 @@ test('the terms of a key hold elsewhere as they do at home: its sources, its add
   assert.is(taken[1]?.body.code, taken[0]?.body.code);
   const forbidden = await us.post('/v1/keys', { preset: 'ingest' }, { key: bound.apiKey });
   assert.is(forbidden.status, 403, 'a scope that it lacks');
-  const stolen = await us.post(`/v1/keys/${adminId}/revoke`, {}, { key: bound.apiKey });
-  assert.equal(
-    [stolen.status, stolen.body.code],
-    [403, 'scope-forbidden'],
-    'a key that administers none ends itself alone',
-  );
-  assert.is(await statusAt(us, admin), 200);
+  for (const id of [adminId, alike.id]) {
+    const stolen = await us.post(`/v1/keys/${id}/revoke`, {}, { key: bound.apiKey });
+    assert.equal(
+      [stolen.status, stolen.body.code],
+      [403, 'scope-forbidden'],
+      'a key that administers none ends itself alone',
+    );
+  }
+  assert.equal([await statusAt(us, admin), await statusAt(us, alike.apiKey)], [200, 200]);
   await answers(us, short.apiKey, 401);
   assert.ok(Date.now() >= end, 'not before its end');
 });
@@ -160,6 +163,35 @@ test('each node counts for itself: duplicates, keys of idempotency and chains of
     used.map(({ body: { countedBy } }) => countedBy),
     ['eu', 'us'],
   );
+});
+
+/** Records of this UTC day, as a node has counted them. */
+async function countedAt(node: TestNode): Promise<number> {
+  const { day } = accepted(await node.get('/v1/usage', { key: admin }));
+  return Number(isJsonObject(day) ? day.records : Number.NaN);
+}
+
+test('limits, locks, sessions and lists of records are each node’s own too', async () => {
+  const sourceId = 'own-to-each';
+  const [atHome, elsewhere] = [await countedAt(eu), await countedAt(us)];
+  const { attestationId } = accepted(await eu.post('/v1/attest', { sourceId, data: { case: 8 } }, { key: admin }));
+  const { sessionId } = accepted(await eu.post('/v1/session/start', { sourceId }, { key: admin }));
+  const lock = { sourceId, retentionPeriodDays: 1825, scope: 'all' };
+  const { lockId } = accepted(await eu.post('/v1/retention-lock', lock, { key: admin }));
+  assert.equal([await countedAt(eu), await countedAt(us)], [atHome + 3, elsewhere]);
+
+  const listed = async (node: TestNode, path: string, member: string, id: string) => {
+    const rows = accepted(await node.get(`${path}?sourceId=${sourceId}`, { key: admin }))[member];
+    return Array.isArray(rows) ? rows.map((row) => (isJsonObject(row) ? row[id] : null)) : null;
+  };
+  const locks = (node: TestNode) => listed(node, '/v1/retention', 'locks', 'lockId');
+  const records = (node: TestNode) => listed(node, '/v1/attestations', 'items', 'attestationId');
+  assert.equal([await locks(eu), await locks(us)], [[lockId], []]);
+  assert.ok((await records(eu))?.includes(String(attestationId)));
+  assert.equal(await records(us), []);
+  const ended = await us.post('/v1/session/end', { sourceId, sessionId: String(sessionId) }, { key: admin });
+  assert.equal([ended.status, ended.body.code], [404, 'session-not-found']);
+  accepted(await eu.post('/v1/session/end', { sourceId, sessionId: String(sessionId) }, { key: admin }));
 });
 
 test.run();

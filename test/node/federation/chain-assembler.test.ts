@@ -266,7 +266,7 @@ async function anotherKey({ federation, own, origin }: Rebuilding): Promise<Test
   return key;
 }
 
-/** The page of what is wanted, once the origin has signed its last batch anew by another key. */
+/** The page of what is wanted, once the origin has signed its last batch again by another key. */
 async function signedAnew(rebuilding: Rebuilding): Promise<PageItem[]> {
   const { origin, federation } = rebuilding;
   const old = federation.member('eu').key.signer.keyId;

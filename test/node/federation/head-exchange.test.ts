@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { HeadExchange, MAX_UNFOUNDED } from '../../../node/federation/head-exchange.ts';
 import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { TransportError } from '../../../node/transport/errors.ts';
-import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
+import { PageClient } from '../../../node/federation/page-client.ts';
 import { encodeItem, readStatus, status } from '../../../node/federation/page-forms.ts';
 import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -123,7 +123,7 @@ test('a pull of keys that fails keeps nothing else of a peer from being exchange
     ...us,
     faults,
     transport,
-    locks: new KeyedLock(),
+    pages: new PageClient(transport),
     random: () => 0,
     log: silent,
     onLead: (node, _peer, batch) => leads.push(`${node} ${batch}`),

@@ -188,7 +188,7 @@ test('what the own sources take back is told at once', async () => {
   await until('it is told', () => fixture.published.length === 1);
   fixture.grow(3);
   fixture.exchange.tell();
-  // The clock says the same as before; whoever hears it goes by the order.
+  // The clock says the same as before; anyone who hears it goes by the order.
   assert.equal(fixture.published[1], { type: 'told', node: 'eu', at: NOW + 1, point: pointAt(3) });
 });
 

@@ -28,7 +28,7 @@ export interface Write {
 
 /**
  * `eu` is a copy that holds a decided batch, two that are not, and records that are not sealed, all by one key. That
- * key was revoked since, and its node signed all of it anew by another key, as `us` and `jp` hold it.
+ * key was revoked since, and its node signed all of it again by another key, as `us` and `jp` hold it.
  */
 export class OwnTail implements AsyncDisposable {
   readonly network: MemberNetwork;
@@ -76,7 +76,7 @@ export class OwnTail implements AsyncDisposable {
     return tail;
   }
 
-  /** What signing the tail anew takes. */
+  /** What signing the tail again takes. */
   get signing() {
     const isRevoked = (keyId: Sha256Hash) => this.revoked.has(keyId);
     return { node: EU, decided: 1, signer: this.key.signer, isRevoked };

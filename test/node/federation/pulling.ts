@@ -1,6 +1,6 @@
 import type { Decided } from '../../../node/log/decidable.ts';
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
-import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
+import { PageClient } from '../../../node/federation/page-client.ts';
 import type { PageChecks } from '../../../node/federation/page-checks.ts';
 import { PeerFaults } from '../../../node/log/peer-faults.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
@@ -111,8 +111,7 @@ export class Pulling implements AsyncDisposable {
         isRevoked: (node, keyId) => this.decided.isRevoked(node, keyId),
       },
       faults: this.faults,
-      transport,
-      locks: new KeyedLock(),
+      pages: new PageClient(transport),
       now: () => this.now,
       log: silent,
       lastToCome: () => this.lastToCome,

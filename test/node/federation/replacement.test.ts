@@ -1,6 +1,5 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
 import { rewindChain } from '../../../node/federation/chain-assembler.ts';
 import { Replacement } from '../../../node/federation/replacement.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
@@ -16,6 +15,7 @@ import { certifyKey } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
 import { CHAIN_TABLES, rowsOf, silent } from './member-fixture.ts';
 import { Pulling, SIX } from './pulling.ts';
+import { PageClient } from '../../../node/federation/page-client.ts';
 
 const [EU, US, JP] = [nodeId('eu'), nodeId('us'), nodeId('jp')];
 
@@ -29,7 +29,7 @@ function replacing(pulling: Pulling) {
   const { store, keys, chains } = pulling.fixture('jp');
   const ending = new AbortController();
   const replaced: Replaced[] = [];
-  const rivals = new RivalSearch({ keys, transport: pulling.transport, locks: new KeyedLock(), signal: ending.signal });
+  const rivals = new RivalSearch({ keys, pages: new PageClient(pulling.transport), signal: ending.signal });
   const replacement = new Replacement({
     self: JP,
     store,

@@ -1,8 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PageClient } from '../../../node/federation/page-client.ts';
 import { encodeItem } from '../../../node/federation/page-forms.ts';
 import { PeerFaults } from '../../../node/log/peer-faults.ts';
-import { RosterTexts, type RosterTextsOptions } from '../../../node/federation/roster-texts.ts';
+import { RosterTexts } from '../../../node/federation/roster-texts.ts';
+import type { Transport } from '../../../node/transport/contract.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -22,7 +24,7 @@ async function search(
   shown: readonly string[] | null = null,
 ): Promise<{ readonly text: string | undefined; readonly faults: PeerFaults }> {
   const faults = new PeerFaults(Date.now);
-  const transport: RosterTextsOptions['transport'] = {
+  const transport: Pick<Transport, 'peers' | 'request'> = {
     peers: () =>
       Object.keys(parts).map((node) => {
         return { node, connected: true, since: null, subscribed: [], rtt: null, score: null, lastError: null };
@@ -35,6 +37,7 @@ async function search(
     self: nodeId('us'),
     currentRosters,
     transport,
+    pages: new PageClient(transport),
     faults,
     log: silent,
     askRosters: async () => {

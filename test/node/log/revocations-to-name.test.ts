@@ -13,7 +13,7 @@ const [EU, US] = [nodeId('eu'), nodeId('us')];
 const DAY = Date.UTC(2026, 5, 1);
 const NAMES_A_DAY = 8;
 
-/** A revocation of a key of `eu`, as whoever holds an identity key of it signs one. */
+/** A revocation of a key of `eu`, as anyone who holds an identity key of it signs one. */
 function revoking(key: string, since: number | null = null, issuedAt = DAY): KnownRevocation {
   const revocation: Revocation = {
     v: 2,

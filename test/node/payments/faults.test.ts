@@ -20,7 +20,7 @@ const PAST_ITS_LIFE_SECONDS = 400;
 const abi = parseAbi(['function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)']);
 
 const chain = await TestChain.start({ facilitators: ['eu', 'rogue'] });
-/** Whoever sends what he got hold of. */
+/** Anyone who sends what he got hold of. */
 const rogue = privateKeyToAccount(chain.key('rogue'));
 const means = openPaymentMeans({ payments: chain.config(), production: false }, pino({ level: 'silent' }));
 if (means === null) throw new Error('no means');

@@ -150,7 +150,7 @@ async function run(fixture: PaymentFixture, given: Given, step: Step): Promise<v
   }
 }
 
-/** With everybody honest again: whoever was charged gets the answer, and the books agree with the chain. */
+/** With everybody honest again: anyone who was charged gets the answer, and the books agree with the chain. */
 async function settleUp(fixture: PaymentFixture, given: Given): Promise<void> {
   fixture.chain.behaviour = HONEST;
   fixture.chain.arrive();

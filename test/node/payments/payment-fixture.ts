@@ -100,7 +100,7 @@ export class PaymentFixture implements AsyncDisposable {
     this.#open = { store, ledger, paymentStore, payments, upkeep, open };
   }
 
-  /** Waits for what is under way, ends it, and begins anew on the same disk. */
+  /** Waits for what is under way, ends it, and begins again on the same disk. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();

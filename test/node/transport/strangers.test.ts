@@ -40,7 +40,7 @@ class Strangers implements Disposable {
   }
 }
 
-/** `eu` and `us`, with `eu`, who dials, gone; `come` starts it anew. */
+/** `eu` and `us`, with `eu`, who dials, gone; `come` starts it again. */
 async function parted(options: PeerOptions): Promise<Network & { port: number; come(): Promise<void> }> {
   const network = await Network.of(['eu', 'us'], { us: options });
   await network.meshed();

@@ -55,7 +55,7 @@ testWith('64 linked records are checked once, and their trees built once', { gro
   assert.equal(await wordOf(started, store), first);
   assert.is(counting.signatures(), signaturesOf(store));
   assert.is(started.nodes(), 2 * 39 * store.batches.length);
-  // The record itself is read anew, and what links to it is looked for: of the linked ones nothing is read.
+  // The record itself is read again, and what links to it is looked for: of the linked ones nothing is read.
   assert.ok(started.reads() - reads < 12, `${started.reads() - reads} reads`);
 });
 

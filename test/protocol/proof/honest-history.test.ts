@@ -75,7 +75,7 @@ async function revoke(log: FederationLog, node: string, step: 'compromise' | 'ro
   await log.rotateKey(node);
 }
 
-/** A batch whose name comes too late, for its key is revoked; signed anew, with the same records, it is decided. */
+/** A batch whose name comes too late, for its key is revoked; signed again, with the same records, it is decided. */
 async function signedAnew(log: FederationLog, reading: LedgerReading, node: string): Promise<NamedBatch[]> {
   const submittedAt = log.tick();
   const drafts = [{ submittedAt }, { submittedAt }];

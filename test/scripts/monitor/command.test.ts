@@ -104,7 +104,7 @@ test('a proof of misbehaviour ends it with 1, and is not forgotten', async () =>
   assert.ok(running.lines.some((line) => line.includes('"kind":"proof","code":"false-checkpoint"')));
   world.lies.clear();
 
-  // Started anew it goes on, and says the same when it is told to end.
+  // Started again it goes on, and says the same when it is told to end.
   const before = world.asked.length;
   const again = run('--keep-going');
   await until('it goes on', () => world.asked.slice(before).some((path) => path.startsWith('jp /v1/log/checkpoints')));

@@ -165,7 +165,7 @@ export class World {
 
   /**
    * What must hold once all is well again: the liar is the only one without a word on its records, and all honest
-   * members, and whoever knows the genesis alone, have the same word on everything that was ever called verified.
+   * members, and anyone who knows the genesis alone, have the same word on everything that was ever called verified.
    */
   async checkSettled(): Promise<void> {
     for (const sealed of this.#owed()) {

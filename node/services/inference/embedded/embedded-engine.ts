@@ -156,7 +156,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   /**
-   * The model in memory, of the file as it is now. Loading goes on whoever gives up on it: the next one wants it too.
+   * The model in memory, of the file as it is now. Loading goes on anyone who gives up on it: the next one wants it
+   * too.
    */
   async #current(): Promise<Running> {
     if (this.#over.signal.aborted) throw new InferenceError('unavailable', 'The node is stopping.');

@@ -48,7 +48,7 @@ export class EngineProcess implements AsyncDisposable {
     this.#child.on('message', (message: unknown) => this.#take(readFromEngine(message)));
     this.#child.once('error', (error) => this.#end(String(error)));
     this.#child.once('exit', (code, signal) => this.#end(`it ended with ${code ?? signal}`));
-    // Whoever waits for it is told; nobody has to.
+    // Anyone who waits for it is told; nobody has to.
     this.#loaded.promise.catch(() => {});
     this.#say({ type: 'load', model });
   }

@@ -93,6 +93,18 @@ test('a key of the newest version has the text that the last decided one states,
   await until('it to be in force', async () => (await room.word(textOf('b'))) === 'valid');
 });
 
+test('a decided version that leaves this node out ends its keys here, until one that names it again is decided too', async () => {
+  await using room = await withKeys(statedKey('a'));
+  await room.take(statement(2, [statedKey('a')], { nodes: [EU] }));
+  assert.is(await room.word(textOf('a')), 'unknown');
+  const third = await room.version(statement(3, [statedKey('a')], { nodes: [EU, US] }));
+  await room.hold(third);
+  await until('the third to be held', async () => (await room.held()).includes(3));
+  assert.is(await room.word(textOf('a')), 'unknown', 'named by a version that is not decided');
+  room.decide(third);
+  await until('it to be in force', async () => (await room.word(textOf('a'))) === 'valid');
+});
+
 test('a key refuses itself and what reaches no further than it does, and nothing else', async () => {
   const bound = statedKey('d', { sources: ['triage'] });
   const poor = statedKey('e', { scopes: ['proof:read'] });

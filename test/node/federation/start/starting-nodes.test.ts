@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -200,6 +200,44 @@ test('who answered a start names in that node’s place only what it told it, or
   assert.not(us.context.starts.mayRescue(EU, 2));
   await record(eu, [eu, us]);
   await until('it to be noted', () => us.context.starts.mayRescue(EU, 2));
+});
+
+test('a batch that is on the ledger and that nobody who answers holds is waited for: its number is not signed again', async () => {
+  await using scene = await stage({ nodes: ['eu', 'us'] });
+  const both = ['eu', 'us'].map((id) => scene.network.node(id));
+  const [eu = scene.network.node(), us = scene.network.node()] = both;
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-start-'));
+  const storeOf = ({ config }: TestNode) => join(config.home, 'store');
+  const copyOf = ({ config }: TestNode, name: string) => join(folder, `${config.id}-${name}`);
+  await record(eu, both);
+  for (const node of both) await node.stop();
+  for (const node of both) await cp(storeOf(node), copyOf(node, 'old'), { recursive: true });
+  await Promise.all(both.map((node) => node.start()));
+  await record(eu, both);
+  for (const node of both) await node.stop();
+  await rename(storeOf(us), copyOf(us, 'new'));
+  await rm(storeOf(eu), { recursive: true });
+  for (const node of both) await cp(copyOf(node, 'old'), storeOf(node), { recursive: true });
+
+  const starting = eu.start();
+  starting.catch(() => undefined);
+  await us.start();
+  await until('it to wait for the batch', async () => (await waitsOf(eu)).join() === 'batches');
+  scene.passed = LEDGER_LIMIT_MS;
+  await us.stop();
+  assert.equal(
+    (await healthOf(eu)).waits.find((wait) => wait.for === 'batches'),
+    { for: 'batches', held: 1, known: 2 },
+  );
+  assert.is(await signerOf(eu), '503 recovering');
+  await rm(storeOf(us), { recursive: true });
+  await rename(copyOf(us, 'new'), storeOf(us));
+  await us.start();
+  await starting;
+  assert.is(eu.context.chains.head(EU).batch, 2);
+  await record(eu, both);
+  for (const { context } of both) assert.equal(context.equivocations.all(), []);
+  await rm(folder, { recursive: true });
 });
 
 test.run();

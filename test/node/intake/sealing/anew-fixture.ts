@@ -23,7 +23,7 @@ export interface AnewOptions {
 export class AnewFixture implements AsyncDisposable {
   readonly store: Store;
   readonly sealer: Sealer;
-  /** What happened, in order: nothing may be sent, batches signed anew, sent again. */
+  /** What happened, in order: nothing may be sent, batches signed again, sent again. */
   readonly steps: string[];
 
   private constructor(store: Store, sealer: Sealer, steps: string[]) {

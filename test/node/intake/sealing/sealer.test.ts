@@ -149,6 +149,26 @@ test('where the node ends while a batch is refused, those behind it wait for the
   );
 });
 
+test('a sealer that is halted finishes the write that is under way, and seals nothing that waits behind it', async () => {
+  await using directory = await temporaryDirectory();
+  await using fixture = await SealingFixture.open(directory.path);
+  const { store } = fixture;
+  const write = store.write.bind(store);
+  store.write = (operations) => {
+    if (operations.some(({ key }) => key === BESIDE_KEY)) fixture.sealer.halt();
+    return write(operations);
+  };
+  await fixture.record(2);
+  const first = fixture.sealer.seal();
+  await fixture.record(3);
+  await Promise.all([first, fixture.sealer.seal()]);
+  assert.equal(
+    (await requireChain(store)).map(({ size }) => size),
+    [2],
+  );
+  assert.is(fixture.sealer.waiting, 3);
+});
+
 test('a refused batch is tried again, and those behind it wait', async () => {
   await using directory = await temporaryDirectory();
   await using fixture = await SealingFixture.open(directory.path);
