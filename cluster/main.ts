@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { endWithUsageError, requireCommandLine, UsageError } from '../node/config/command-line.ts';
 import { readClusterEnvironment } from './environment.ts';
 import { DEFAULT_PORT_BASE, planCluster } from './plan.ts';
 import { StartError } from './supervisor/start-error.ts';
@@ -9,7 +9,19 @@ import { toldToStop } from './told-to-stop.ts';
 const { home, production, inherited } = readClusterEnvironment();
 if (production) throw new Error('the local cluster is for development; NODE_ENV=production refuses it');
 
-const { flags, portBase } = readFlags();
+const USAGE = `npm start [-- --fresh] [--port-base N]
+
+Starts the local federation, or resumes it; --fresh forgets it.`;
+const NAME = 'meridian';
+const { values: flags } = requireCommandLine(
+  USAGE,
+  { fresh: { type: 'boolean', default: false }, 'port-base': { type: 'string', default: String(DEFAULT_PORT_BASE) } },
+  { name: NAME },
+);
+const portBase = Number(flags['port-base']);
+if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000) {
+  endWithUsageError(new UsageError('--port-base is a port number'), NAME);
+}
 
 process.exit(await run());
 
@@ -31,37 +43,4 @@ async function run(): Promise<number> {
     console.error(`meridian: ${error.message}`);
     return 1;
   }
-}
-
-/** A usage error is one line, and ends the process with 2. */
-function readFlags() {
-  const { values } = parsedArguments();
-  if (values.help) {
-    console.log(
-      'npm start [-- --fresh] [--port-base N]\n\nStarts the local federation, or resumes it; --fresh forgets it.',
-    );
-    process.exit(0);
-  }
-  const base = Number(values['port-base']);
-  if (!Number.isInteger(base) || base < 1024 || base > 65_000) return endWith('--port-base is a port number');
-  return { flags: values, portBase: base };
-}
-
-function parsedArguments() {
-  try {
-    return parseArgs({
-      options: {
-        fresh: { type: 'boolean', default: false },
-        'port-base': { type: 'string', default: String(DEFAULT_PORT_BASE) },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-  } catch (error) {
-    return endWith(String(error instanceof Error ? error.message : error).replace(/\. .*$/s, ''));
-  }
-}
-
-function endWith(usageError: string): never {
-  console.error(`meridian: ${usageError}; --help says more`);
-  process.exit(2);
 }

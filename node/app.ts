@@ -15,7 +15,6 @@ import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { ROSTERS_PATH } from './operator/roster-routes.ts';
 import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
-import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
 import { apiRoutes, operatorRoutes } from './routes.ts';
 import { sealLast } from './wiring/sealed-batches.ts';
@@ -143,7 +142,7 @@ function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHe
     auditLog,
     now,
     log,
-    attest: async (head, besides) => (await intake.submit(dailyHeadDraft(head, besides))).record.id,
+    attest: async (head, besides) => (await intake.submit(dailyHeadDraft('audit-head', head, besides))).record.id,
   });
 }
 
@@ -154,7 +153,7 @@ function dailySettlementHeads({ store, settlements, now, log, intake }: NodeCont
     tables: { open: settlementDayTable, attested: settlementAttestedTable },
     now,
     log,
-    attest: async (head, besides) => (await intake.submit(settlementHeadDraft(head, besides))).record.id,
+    attest: async (head, besides) => (await intake.submit(dailyHeadDraft('settlement-head', head, besides))).record.id,
   });
 }
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
-import { parseArgs } from 'node:util';
 import pino from 'pino';
 import { startApp } from './app.ts';
+import { requireCommandLine } from './config/command-line.ts';
 import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
@@ -21,7 +21,7 @@ if (process.connected === false) stop.abort();
 
 const USAGE = 'usage: npm run node [-- --reread-ledger]';
 
-const flags = readFlags();
+const { values: flags } = requireCommandLine(USAGE, { 'reread-ledger': { type: 'boolean', default: false } });
 const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
 try {
@@ -45,24 +45,6 @@ try {
 process.exit();
 
 /** An unknown flag is said in one line, and starts nothing. */
-function readFlags(): { readonly 'reread-ledger': boolean } {
-  try {
-    const options = {
-      'reread-ledger': { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
-    } as const;
-    const { values } = parseArgs({ options });
-    if (values.help === true) {
-      process.stdout.write(`${USAGE}\n`);
-      process.exit(0);
-    }
-    return values;
-  } catch (error) {
-    const reason = String(error instanceof Error ? error.message : error).replace(/\. .*$/s, '');
-    process.stderr.write(`${reason}; --help says more\n`);
-    process.exit(2);
-  }
-}
 
 /** What the operator set wrongly is said in one line. */
 function readConfig(): NodeConfig {

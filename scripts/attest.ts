@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { readClusterEnvironment } from '../cluster/environment.ts';
 import { readClusterFile } from '../cluster/supervisor/cluster-file.ts';
-import { endWithUsageError, requireCommandLine } from './command-line.ts';
-import { UsageError } from './usage-error.ts';
+import { endWithUsageError, requireCommandLine, UsageError } from '../node/config/command-line.ts';
 import { confirmAll } from './attest/confirm.ts';
 import { readDecisions } from './attest/decision-file.ts';
 import { Progress } from './attest/progress.ts';
@@ -20,13 +19,17 @@ waits until all are confirmed on the ledger. Interrupted, it goes on where it st
 /** Longest wait for the ledger, in milliseconds. */
 const CONFIRM_MS = 180_000;
 
-const { values: flags, positionals } = requireCommandLine(USAGE, {
-  node: { type: 'string', default: 'eu' },
-  url: { type: 'string' },
-  'api-key': { type: 'string' },
-  state: { type: 'string' },
-  'no-wait': { type: 'boolean', default: false },
-});
+const { values: flags, positionals } = requireCommandLine(
+  USAGE,
+  {
+    node: { type: 'string', default: 'eu' },
+    url: { type: 'string' },
+    'api-key': { type: 'string' },
+    state: { type: 'string' },
+    'no-wait': { type: 'boolean', default: false },
+  },
+  { allowPositionals: true },
+);
 const [given, ...others] = positionals;
 if (given === undefined || others.length > 0) endWithUsageError(new UsageError('attest takes one file'));
 

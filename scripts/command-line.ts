@@ -1,5 +1,5 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { UsageError } from './usage-error.ts';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { type readCommandLine, UsageError } from '../node/config/command-line.ts';
 
 /** The values of flags that were given, and of those with a default. */
 export type FlagsOf<Options extends ParseArgsOptionsConfig> = ReturnType<typeof readCommandLine<Options>>['values'];
@@ -9,43 +9,6 @@ export interface CommandForm<Flag extends string = string> {
   /** Words after the command's name; without it any number. */
   readonly words?: number;
   readonly flags: readonly Flag[];
-}
-
-/** Flags and words of a command line. Throws `UsageError` where a flag is unknown, or lacks its value. */
-export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Options,
-) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    // Node adds a sentence or two on what may have been meant.
-    throw new UsageError(String(error instanceof Error ? error.message : error).replace(/\. .*$/s, ''));
-  }
-}
-
-/**
- * Flags and words of this process's command line, for a command that is one. `--help` prints the usage and ends the
- * process with 0; a usage error is one line, and ends it with 2.
- */
-export function requireCommandLine<const Options extends ParseArgsOptionsConfig>(usage: string, options: Options) {
-  const args = process.argv.slice(2);
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(usage);
-    process.exit(0);
-  }
-  try {
-    return readCommandLine(args, options);
-  } catch (error) {
-    return endWithUsageError(error);
-  }
-}
-
-/** Prints a usage error as one line and ends the process with 2. Throws what is none. */
-export function endWithUsageError(error: unknown): never {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(`${error.message}; --help says more`);
-  process.exit(2);
 }
 
 /**

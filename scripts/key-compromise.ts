@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LocalCluster } from './bench/local-cluster.ts';
-import { endWithUsageError, requireCommandLine } from './command-line.ts';
-import { UsageError } from './usage-error.ts';
+import { endWithUsageError, requireCommandLine, UsageError } from '../node/config/command-line.ts';
 import { StepReport } from './key-compromise/step-report.ts';
 import { rehearseKeyCompromise } from './key-compromise/revocation.ts';
 
@@ -16,7 +15,7 @@ A signing key is stolen, used to forge, revoked and replaced while its node runs
 Exit: 0 all held · 1 something did not, or the rehearsal broke off · 2 wrong usage`;
 const MEMBERS = 5;
 
-const { positionals } = requireCommandLine(USAGE, {});
+const { positionals } = requireCommandLine(USAGE, {}, { allowPositionals: true });
 // `revocation` was the name of the only rehearsal, for one release.
 if (positionals.some((word) => word !== 'revocation')) {
   endWithUsageError(new UsageError('key-compromise takes nothing'));

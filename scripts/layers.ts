@@ -3,7 +3,7 @@
 // whole repository. `--check` prints faults alone and ends with 1 where there are any: the lint runs it. `--root` looks
 // at another checkout.
 import { join } from 'node:path';
-import { requireCommandLine } from './command-line.ts';
+import { requireCommandLine } from '../node/config/command-line.ts';
 import { type Layers, layersOf, medianOf, NODE_ORDER, nodeLayerOf, TOP_ORDER, topOf } from './layers/layers.ts';
 import { readSources } from './layers/source-graph.ts';
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireCommandLine } from './command-line.ts';
+import { requireCommandLine } from '../node/config/command-line.ts';
 import { machineLine } from './bench/machine.ts';
 import { tableText } from './bench/table.ts';
 import type { Measured } from './scaling/measured.ts';

@@ -1,5 +1,5 @@
 // `npm run verify`: the verdict on bundles and public proofs, with no network.
-import { UsageError } from './usage-error.ts';
+import { UsageError, usageLine } from '../node/config/command-line.ts';
 import { verifyCommand } from './verify/command.ts';
 import { UNREADABLE } from './verify/judge-file.ts';
 import { plain } from './verify/report.ts';
@@ -14,6 +14,6 @@ try {
   });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
-  console.error(error instanceof UsageError ? `verify: ${message}; --help says more` : plain(message));
+  console.error(error instanceof UsageError ? usageLine(error, 'verify') : plain(message));
   process.exitCode = UNREADABLE;
 }

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { readCommandLine, UsageError, usageLine } from '../../node/config/command-line.ts';
 import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
 import type { Manifest } from '../../node/fsck/backup/manifest.ts';
 import { type BackupProgress, takeBackup } from '../../node/fsck/backup/take-backup.ts';
@@ -7,10 +8,9 @@ import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { CopyStoreAnswerShape } from '../../node/operator/backup-forms.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
 import { StoreError } from '../../node/store/store.ts';
-import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
+import { type FlagsOf, requireNodeOrHome } from '../command-line.ts';
 import { ask } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../usage-error.ts';
 import { copyStopped } from './stopped-node.ts';
 
 /** 0 a whole backup is there · 1 none was made · 2 wrong usage. */
@@ -72,7 +72,7 @@ export async function backupCommand(
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`backup: ${error.message}; --help says more`);
+      terminal.err(usageLine(error, 'backup'));
       return 2;
     }
     const reason = signal.aborted ? 'stopped before the end' : refusalOf(error);

@@ -1,15 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUsageError, requireCommandLine, UsageError } from '../../node/config/command-line.ts';
+import { attacks } from './attacks/attacks.ts';
 import { catchUp } from './federation/catch-up.ts';
 import { latency } from './federation/latency.ts';
 import { linked } from './federation/linked.ts';
 import { start } from './federation/start.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
-import { endWithUsageError, requireCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
-import { attacks } from './attacks/attacks.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
 import { limits } from './limits/limits.ts';

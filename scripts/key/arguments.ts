@@ -1,11 +1,11 @@
-import { TIERS, type Tier } from '../../node/accounts/account.ts';
+import { type Tier, TIERS } from '../../node/accounts/account.ts';
 import { isKeyId, type KeyId } from '../../node/accounts/key-id.ts';
 import type { KeyRequest } from '../../node/accounts/key-terms.ts';
 import { type KeyPreset, PRESET_NAMES, type Scope, SCOPES } from '../../node/accounts/scopes.ts';
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { isNodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { type CommandForm, excludeEachOther, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { type CommandForm, excludeEachOther, type FlagsOf, readCommand } from '../command-line.ts';
 
 export const USAGE = `npm run key -- COMMAND [options]
 

@@ -1,7 +1,7 @@
-import { homeOf } from '../../protocol/accounts/account-id.ts';
+import { UsageError } from '../../node/config/command-line.ts';
 import { AccountKeysAnswerShape } from '../../node/operator/account-forms.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
-import { UsageError } from '../usage-error.ts';
+import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { Command } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Target } from './targets.ts';

@@ -1,3 +1,4 @@
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import type { Outcome } from './ask.ts';
 import { change, type ChangeCommand, unreachable } from './changes.ts';
@@ -5,7 +6,6 @@ import { chosenTargets } from './chosen.ts';
 import { listAccounts, listKeys } from './lists.ts';
 import { accountTable, changeTable, keyTable } from './tables.ts';
 import { findTargets, type Target } from './targets.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** 0 done on every node · 1 not on every node · 2 wrong usage, or no cluster. */
 export type KeyExit = 0 | 1 | 2;
@@ -32,7 +32,7 @@ export async function keyCommand(args: readonly string[], terminal: Terminal): P
       : runChange(asked.command, targets, asked, terminal));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`key: ${error.message}; --help says more`);
+    terminal.err(usageLine(error, 'key'));
     return 2;
   }
 }

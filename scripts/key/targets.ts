@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readClusterEnvironment } from '../../cluster/environment.ts';
 import { readClusterFile } from '../../cluster/supervisor/cluster-file.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../node/config/command-line.ts';
 
 /** A running node, by the socket in its home. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { isListId, LIST_IDS, type ListId } from '../../node/screening/lists/list-id.ts';
-import { type CommandForm, excludeEachOther, readCommand, readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { type CommandForm, excludeEachOther, readCommand } from '../command-line.ts';
 
 export const USAGE = `npm run lists -- COMMAND [options]
 

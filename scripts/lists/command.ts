@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { RepeatAnswerShape, type RepeatQuestion } from '../../node/operator/backup-forms.ts';
 import { type ListOutcome, ListOutcomeShape, type ListState, ListStatesShape } from '../../node/operator/list-forms.ts';
 import { LIST_IDS, type ListId } from '../../node/screening/lists/list-id.ts';
 import { askAll, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Arguments, type Command, readArguments, USAGE } from './arguments.ts';
 import { readQuestion } from './question.ts';
 import { outcomeTable, repeatText, stateTable } from './tables.ts';
@@ -44,7 +44,7 @@ export async function listsCommand(args: readonly string[], terminal: Terminal):
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`lists: ${error.message}; --help says more`);
+    terminal.err(usageLine(error, 'lists'));
     return 2;
   }
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Compile } from 'typebox/compile';
+import { UsageError } from '../../node/config/command-line.ts';
 import { type RepeatQuestion, RepeatScreeningShape } from '../../node/operator/backup-forms.ts';
-import { UsageError } from '../usage-error.ts';
 
 const compiled = Compile(RepeatScreeningShape);
 

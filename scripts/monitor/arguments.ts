@@ -1,6 +1,5 @@
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 import type { Patience } from './conditions.ts';
-import { readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run monitor -- --roster FILE [options]
 

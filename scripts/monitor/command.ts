@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBLIC_MIRRORS } from '../../node/anchoring/ledger/config.ts';
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
-import { Monitor } from './monitor.ts';
-import { MonitorMetrics } from './monitor-metrics.ts';
-import type { MonitorEvent, PollResult } from './monitor-options.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
-import { UsageError } from '../usage-error.ts';
-import { readArguments, USAGE, type MonitorArguments } from './arguments.ts';
+import { type MonitorArguments, readArguments, USAGE } from './arguments.ts';
+import { MonitorMetrics } from './monitor-metrics.ts';
+import type { MonitorEvent, PollResult } from './monitor-options.ts';
+import { Monitor } from './monitor.ts';
 
 export interface Output {
   readonly out: (line: string) => void;
@@ -31,7 +31,7 @@ export async function monitorCommand(args: readonly string[], output: Output): P
     if (asked === null) return EXIT.well;
     return await watch(asked, output);
   } catch (error) {
-    output.err(error instanceof UsageError ? `monitor: ${error.message}; --help says more` : messageOf(error));
+    output.err(error instanceof UsageError ? usageLine(error, 'monitor') : messageOf(error));
     return EXIT.unreadable;
   }
 }

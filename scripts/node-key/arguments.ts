@@ -1,7 +1,7 @@
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
-import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
-import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { readRfc3339, TimeError, type Timestamp, timestampOf } from '../../protocol/time.ts';
+import { type FlagsOf, requireNodeOrHome } from '../command-line.ts';
 
 export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--json]
 

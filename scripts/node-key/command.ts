@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { encryptHome } from '../../node/keys/encrypt-home.ts';
 import { KeyFileError } from '../../node/keys/key-file.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
@@ -7,9 +8,8 @@ import {
   RotateSigningKeyAnswerShape,
   SigningKeysAnswerShape,
 } from '../../node/operator/signing-key-forms.ts';
-import { ask, outcomeOf, type Outcome } from '../key/ask.ts';
+import { ask, type Outcome, outcomeOf } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
 import { printFallen } from './fallen.ts';
 import { homePassphrase } from './home-passphrase.ts';
@@ -48,7 +48,7 @@ export async function nodeKeyCommand(args: readonly string[], terminal: Terminal
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`node-key: ${error.message}; --help says more`);
+    terminal.err(usageLine(error, 'node-key'));
     return 2;
   }
 }

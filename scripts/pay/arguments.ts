@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { type AtomicAmount, atomicUsdc, usdOf } from '../../protocol/payments/usdc.ts';
-import { excludeEachOther, readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { excludeEachOther } from '../command-line.ts';
 
 /** Above every price of the table, and below what a slip of the finger may cost. */
 const DEFAULT_MAX_USD = '0.15';

@@ -1,7 +1,7 @@
-import { decodeHeader, PAYMENT_RESPONSE_HEADER } from '../../protocol/payments/header.ts';
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
+import { decodeHeader, PAYMENT_RESPONSE_HEADER } from '../../protocol/payments/header.ts';
 import { atomicAmount, USDC, usdOf } from '../../protocol/payments/usdc.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { PayError } from './pay-error.ts';
 import { bodyOf, type PaidCall, pay, type Reply, send } from './send.ts';
@@ -48,7 +48,7 @@ export async function payCommand(
     return await run(asked, await findTarget(asked), terminal, { signal, fetch: ask, firstPauseMs });
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`pay: ${error.message}; --help says more`);
+      terminal.err(usageLine(error, 'pay'));
       return 2;
     }
     if (!(error instanceof PayError)) throw error;

@@ -3,7 +3,7 @@ import type { PrivateKeyAccount } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { readClusterEnvironment } from '../../cluster/environment.ts';
 import { readClusterFile } from '../../cluster/supervisor/cluster-file.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../node/config/command-line.ts';
 import type { Arguments } from './arguments.ts';
 
 /** Who is called, and who pays. */

@@ -1,6 +1,6 @@
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { REG_ITEM_ID_PATTERN } from '../../protocol/api/regwatch-words.ts';
-import { type CommandForm, excludeEachOther, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { type CommandForm, excludeEachOther, type FlagsOf, readCommand } from '../command-line.ts';
 
 export const USAGE = `npm run regwatch -- COMMAND [options]
 

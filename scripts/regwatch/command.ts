@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Static } from 'typebox';
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { IngestAnswerShape, ItemsAnswerShape, RegwatchStateShape } from '../../node/operator/regwatch-forms.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { askAll, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Command, readArguments, type SourceFlags, USAGE } from './arguments.ts';
 
 /** 0 done on every node · 1 not on every node · 2 wrong usage, or no cluster. */
@@ -43,7 +43,7 @@ export async function regwatchCommand(args: readonly string[], terminal: Termina
     return outcomes.every(({ ok }) => ok) ? 0 : 1;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`regwatch: ${error.message}; --help says more`);
+    terminal.err(usageLine(error, 'regwatch'));
     return 2;
   }
 }

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { Static } from 'typebox';
+import { readCommandLine, UsageError, usageLine } from '../../node/config/command-line.ts';
 import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
 import type { Manifest } from '../../node/fsck/backup/manifest.ts';
 import { restoreBackup } from '../../node/fsck/backup/restore-backup.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { RestorationsAnswerShape } from '../../node/operator/backup-forms.ts';
-import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
+import { type FlagsOf, requireNodeOrHome } from '../command-line.ts';
 import { ask, outcomeOf } from '../key/ask.ts';
 import { findTargets } from '../key/targets.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** 0 restored, or the node signs again · 1 not restored, or the node waits · 2 wrong usage. */
 export type RestoreExit = 0 | 1 | 2;
@@ -64,7 +64,7 @@ export async function restoreCommand(
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`restore: ${error.message}; --help says more`);
+      terminal.err(usageLine(error, 'restore'));
       return 2;
     }
     const isRefusal = error instanceof BackupError || error instanceof PassphraseError || isSystem(error);

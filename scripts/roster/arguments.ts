@@ -1,5 +1,5 @@
-import { type CommandForm, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
+import { type CommandForm, type FlagsOf, readCommand } from '../command-line.ts';
 
 export const USAGE = `npm run roster -- COMMAND [options]
 

@@ -1,15 +1,15 @@
-import { RosterChain, rosterSigners } from '../../protocol/keys/roster-chain.ts';
-import { type GivenRosters, rosterFileValue } from '../../protocol/keys/roster-file.ts';
-import { RosterError } from '../../protocol/log/roster-error.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
-import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
-import { StatementError } from '../../protocol/statement/statement.ts';
+import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
 import { NameRosterAnswerShape } from '../../node/operator/roster-forms.ts';
+import { RosterChain, rosterSigners } from '../../protocol/keys/roster-chain.ts';
+import { type GivenRosters, rosterFileValue } from '../../protocol/keys/roster-file.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
+import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { StatementError } from '../../protocol/statement/statement.ts';
 import { ask } from '../key/ask.ts';
-import { UsageError } from '../usage-error.ts';
 import { type Arguments, type Flags, quorumOf, reachOf, readArguments, required, USAGE } from './arguments.ts';
 import { genesisDraft, memberOf, nextDraft } from './drafts.ts';
 import { readChain, readMember, readProposal, textOf, writeJson } from './files.ts';
@@ -37,7 +37,7 @@ export async function rosterCommand(args: readonly string[], terminal: Terminal)
     return await COMMANDS[asked.name](asked, terminal);
   } catch (error) {
     if (error instanceof UsageError || error instanceof StatementError) {
-      terminal.err(`roster: ${error.message}; --help says more`);
+      terminal.err(usageLine(error, 'roster'));
       return 2;
     }
     const reason = refusalOf(error);

@@ -1,20 +1,20 @@
-import { mkdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NodeId, entityId, nodeId } from '../../protocol/ids.ts';
-import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { RosterError } from '../../protocol/log/roster-error.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { type Member, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
-import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
-import { encodeSignature } from '../../protocol/statement/statement.ts';
-import { timestampOf } from '../../protocol/time.ts';
+import { UsageError } from '../../node/config/command-line.ts';
+import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
+import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
 import { TransportError } from '../../node/transport/errors.ts';
 import { peerIdOfSeed } from '../../node/transport/identity.ts';
 import { readMembers } from '../../node/transport/read-members.ts';
-import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
-import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
-import { UsageError } from '../usage-error.ts';
+import { entityId, type NodeId, nodeId } from '../../protocol/ids.ts';
+import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
+import { type Member, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { encodeSignature } from '../../protocol/statement/statement.ts';
+import { timestampOf } from '../../protocol/time.ts';
 import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 /** How the rosters after a change differ from those before. */

@@ -1,13 +1,13 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { UsageError } from '../../node/config/command-line.ts';
+import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { type Member, MemberShape } from '../../protocol/log/roster.ts';
-import { nativeSuite } from '../../node/keys/native-suite.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** Throws `UsageError` on a file that is not a member's. */
 export function readMember(file: string): Promise<Member> {

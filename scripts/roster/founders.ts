@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { utf8 } from '../../protocol/bytes.ts';
-import type { NodeId } from '../../protocol/ids.ts';
-import { RosterError } from '../../protocol/log/roster-error.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { type Roster, rosterStatement } from '../../protocol/log/roster.ts';
-import { encodeSignature } from '../../protocol/statement/statement.ts';
+import { UsageError } from '../../node/config/command-line.ts';
 import { readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner } from '../../node/keys/native-suite.ts';
-import { UsageError } from '../usage-error.ts';
+import { utf8 } from '../../protocol/bytes.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import { type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 type Founder = SignedRoster['signatures'][number];

@@ -1,10 +1,10 @@
-import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { Static } from 'typebox';
+import { UsageError } from '../../node/config/command-line.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { RostersAnswerShape } from '../../node/operator/roster-forms.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { ask } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../usage-error.ts';
 import type { Flags } from './arguments.ts';
 import { readChain } from './files.ts';
 

@@ -1,5 +1,4 @@
-import { readCommandLine } from '../command-line.ts';
-import { UsageError } from '../usage-error.ts';
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
 
 export const USAGE = `npm run verify -- FILE|DIR… [--roster FILE|sha256:…] [--revocations FILE] [--json]
 

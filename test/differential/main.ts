@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireCommandLine } from '../../scripts/command-line.ts';
+import { requireCommandLine } from '../../node/config/command-line.ts';
 import { differential } from './differential.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
 import { nodeJudge } from './node-judge.ts';

@@ -1,6 +1,6 @@
 // `npm run fuzz -- --requests N --seed S`: a longer attack than that of `npm test`, on a node of its own.
 import { randomInt } from 'node:crypto';
-import { requireCommandLine } from '../../scripts/command-line.ts';
+import { requireCommandLine } from '../../node/config/command-line.ts';
 import { attack } from './attack.ts';
 import { startFuzzTarget } from './fuzz-target.ts';
 import { print, verdict } from './verdict.ts';

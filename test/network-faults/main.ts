@@ -1,7 +1,7 @@
 // `npm run network-faults -- [--hold SECONDS] [--only PART-OF-NAME]`: five node processes as far apart as their
 // regions, in every fault of the network, one after another. Prints how long healing took; exits non-zero where
 // anything was lost, doubled or forked.
-import { requireCommandLine } from '../../scripts/command-line.ts';
+import { endWithUsageError, requireCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { fsck } from '../../node/fsck/fsck.ts';
 import { ALL, spreadOverTheWorld, runWithFaults } from './scenarios.ts';
 import { NODES, FaultFederation } from './fault-federation.ts';
@@ -17,7 +17,7 @@ const { values } = requireCommandLine(USAGE, {
   only: { type: 'string', default: '' },
 });
 const holdMs = Number(values.hold) * 1_000;
-if (!(holdMs > 0)) throw new RangeError('--hold is a time in seconds');
+if (!(holdMs > 0)) endWithUsageError(new UsageError('--hold is a time in seconds'));
 
 let failures = 0;
 await using federation = await FaultFederation.start();

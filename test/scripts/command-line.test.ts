@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type CommandForm, excludeEachOther, readCommand, readCommandLine } from '../../scripts/command-line.ts';
-import { UsageError } from '../../scripts/usage-error.ts';
+import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
+import { type CommandForm, excludeEachOther, readCommand } from '../../scripts/command-line.ts';
 
 const OPTIONS = { home: { type: 'string' }, node: { type: 'string', multiple: true } } as const;
 const FORMS: Readonly<Record<'move' | 'join', CommandForm<keyof typeof OPTIONS>>> = {

@@ -16,10 +16,10 @@ interface Ended {
   readonly err: string;
 }
 
-function run(script: string, flag: string): Promise<Ended> {
+function run(script: string, argument: string): Promise<Ended> {
   const env = { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: '/nowhere' };
   return new Promise((resolve) => {
-    execFile(process.execPath, [join(ROOT, script), flag], { env, cwd: ROOT }, (error, out, err) => {
+    execFile(process.execPath, [join(ROOT, script), argument], { env, cwd: ROOT }, (error, out, err) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
     });
   });
@@ -42,6 +42,14 @@ test('every command says with --help what it takes, and a flag that it does not 
     const wrong = await run(script, '--no-such-flag');
     assert.equal([wrong.code, wrong.out], [2, ''], script);
     assert.match(wrong.err, /^[^\n]+\n$/, script);
+  }
+});
+
+test('a word where none is taken is refused, and nothing is begun', async () => {
+  for (const script of ['cluster/main.ts', 'node/main.ts', 'scripts/bench/main.ts', 'test/soak/main.ts']) {
+    const { code, out, err } = await run(script, 'stray');
+    assert.equal([code, out], [2, ''], script);
+    assert.match(err, /^(?:meridian: )?Unexpected argument 'stray'[^\n]*; --help says more\n$/, script);
   }
 });
 

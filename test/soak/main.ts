@@ -2,7 +2,7 @@
 // same seed kills the same nodes; `--from` goes on with a later kill, on a federation made again. Ctrl-C ends it with a
 // check.
 import { randomInt } from 'node:crypto';
-import { requireCommandLine } from '../../scripts/command-line.ts';
+import { endWithUsageError, requireCommandLine, UsageError } from '../../node/config/command-line.ts';
 import { soak } from './soak.ts';
 
 const USAGE = `npm run soak -- [--kills 1000] [--seed S] [--from K] [--check-every 100]\n\nNodes under load, killed at random moments; the same seed kills the same nodes.`;
@@ -37,6 +37,6 @@ process.exitCode = failures.length === 0 ? 0 : 1;
 
 function whole(name: keyof typeof values): number {
   const value = Number(values[name]);
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`--${name} is a whole number`);
+  if (!Number.isSafeInteger(value) || value < 0) endWithUsageError(new UsageError(`--${name} is a whole number`));
   return value;
 }

@@ -6,21 +6,22 @@ import type { DailyHead } from './daily-heads.ts';
 /** The source under which a node records what it says of itself to an account. */
 export const AUDIT_SOURCE = 'meridian/audit-log';
 
+/** By what a head is of, the source that it is recorded under: an account's log, or the node's settlement ledger. */
+const SOURCES = { 'audit-head': AUDIT_SOURCE, 'settlement-head': 'meridian/settlements' } as const;
+
 /** What intake records of a day's head. It counts against no limit: the node makes it, not a caller. */
-export function dailyHeadDraft(head: DailyHead, besides: () => readonly Operation[]): Draft {
-  const { account, day, entries, head: hash } = head;
+export function dailyHeadDraft(
+  keyEvent: keyof typeof SOURCES,
+  { account, day, entries, head }: DailyHead,
+  besides: () => readonly Operation[],
+): Draft {
+  const facts = { auditDay: day, auditEntries: entries, auditHead: head, keyEvent };
   return {
     kind: 'key_event',
     account,
-    sourceId: AUDIT_SOURCE,
-    payload: canonicalize({ auditDay: day, auditEntries: entries, auditHead: hash, keyEvent: 'audit-head' }),
-    claims: {
-      channel: 'tiered',
-      keyEvent: 'audit-head',
-      auditDay: day,
-      auditEntries: entries,
-      auditHead: hash,
-    },
+    sourceId: SOURCES[keyEvent],
+    payload: canonicalize(facts),
+    claims: { channel: 'tiered', ...facts },
     links: {},
     besides,
   };

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DailyHeads } from '../../../node/accounts/audit-log/daily-heads.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { settlementHeadDraft } from '../../../node/payments/settlement-head-draft.ts';
+import { dailyHeadDraft } from '../../../node/accounts/audit-log/daily-head-draft.ts';
 import {
   SETTLEMENT_ACCOUNT,
   settlementAttestedTable,
@@ -116,7 +116,7 @@ test('the head of every day is attested once, when the day is over', async () =>
     now: () => fixture.clock,
     log: pino({ level: 'silent' }),
     async attest(head, besides) {
-      const { claims, account } = settlementHeadDraft(head, besides);
+      const { claims, account } = dailyHeadDraft('settlement-head', head, besides);
       const id = newRecordId(NODE, fixture.clock);
       attested.push({ account, ...claims });
       await store.write([...besides(), settlementAttestedTable.put([head.account, head.day], id)]);

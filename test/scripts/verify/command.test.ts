@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UsageError } from '../../../node/config/command-line.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { UsageError } from '../../../scripts/usage-error.ts';
 import { verifyCommand } from '../../../scripts/verify/command.ts';
 import { MAX_FILE_BYTES, UnreadableFileError } from '../../../scripts/verify/read-text.ts';
-import { FederationLog } from '../../fixtures/federation-log.ts';
 import { bundleOf, revocationProofs, rosterEntries, sizesOf } from '../../fixtures/federation-log-bundle.ts';
+import { FederationLog } from '../../fixtures/federation-log.ts';
 import { decidedName, falseCheckpoint, LedgerReading, proofOf, twoEnvelopes } from '../../fixtures/misdeed-proof.ts';
 
 const test = suite<{ folder: string }>('npm run verify', { folder: '' });

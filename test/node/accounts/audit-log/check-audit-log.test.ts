@@ -48,7 +48,7 @@ test.before(async () => {
     auditLog,
     now,
     log,
-    attest: async (head, besides) => (await intake.submit(dailyHeadDraft(head, besides))).record.id,
+    attest: async (head, besides) => (await intake.submit(dailyHeadDraft('audit-head', head, besides))).record.id,
   });
   for (let day = 0; day < 3; day++) {
     clock = LATE + day * DAY_MS;
