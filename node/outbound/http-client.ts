@@ -7,7 +7,7 @@ import { followRedirects, isRedirect, RedirectError } from './redirects.ts';
 export type HttpErrorCode = 'aborted' | 'late' | 'redirect' | 'too-large' | 'unreachable';
 
 interface HttpErrorDetail {
-  readonly status?: number | null;
+  readonly answer?: AnswerHead | null;
   readonly cause?: unknown;
 }
 
@@ -15,13 +15,13 @@ interface HttpErrorDetail {
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: HttpErrorCode;
-  /** Of the answer whose body was not read whole; null where none began. */
-  readonly status: number | null;
+  /** The answer whose body was not read whole; null where none began. */
+  readonly answer: AnswerHead | null;
 
-  constructor(code: HttpErrorCode, message: string, { status = null, cause }: HttpErrorDetail = {}) {
+  constructor(code: HttpErrorCode, message: string, { answer = null, cause }: HttpErrorDetail = {}) {
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
-    this.status = status;
+    this.answer = answer;
   }
 }
 
@@ -40,7 +40,7 @@ interface RequestOptions {
 
 /**
  * A GET follows redirects where it says so and `followRedirects` allows it; its headers go along, so it carries no
- * credentials then. Everything else is answered by the address that was asked: a redirect is a `HttpError`.
+ * credentials of the address that was asked. Everything else is answered by that address: a redirect is a `HttpError`.
  */
 export type HttpRequest = RequestOptions &
   (
@@ -61,18 +61,22 @@ export interface AnswerLimits {
   readonly maxBytes: number;
 }
 
-/** An answer, read to its end. */
-export interface HttpAnswer {
+/** An answer without its body. */
+export interface AnswerHead {
   readonly status: number;
   /** Whether the status is 200 to 299. */
   readonly ok: boolean;
   readonly headers: Headers;
   readonly validators: Validators;
+}
+
+/** An answer, read to its end. */
+export interface HttpAnswer extends AnswerHead {
   readonly bytes: Uint8Array;
 }
 
 /** An answer whose body is still to come. */
-export interface HttpDownload extends Omit<HttpAnswer, 'bytes'> {
+export interface HttpDownload extends AnswerHead {
   /** The body, once. Its caller bounds its length. Throws `HttpError` `late`, `aborted` and `unreachable`. */
   readonly body: () => AsyncIterable<Uint8Array>;
   /** Ends the connection of a body that is not read. */
@@ -84,56 +88,60 @@ const MAX_VALIDATOR_CHARACTERS = 1_000;
 
 /** Sends a request and reads its whole answer, whatever its status. Throws `HttpError`. */
 export async function httpRequest(url: string, request: HttpRequest & AnswerLimits): Promise<HttpAnswer> {
-  const deadline = AbortSignal.timeout(request.timeoutMs);
-  const { signal = NEVER_ABORTED, maxBytes, timeoutMs } = request;
-  let status: number | null = null;
+  const { signal, fetch: send = fetch, maxBytes, timeoutMs } = request;
+  using end = new RequestEnd(signal);
+  let head: AnswerHead | null = null;
+  const read = async (): Promise<HttpAnswer> => {
+    const response = await answerTo(url, request, (at, init) => send(at, { ...init, signal: end.signal }));
+    head = headOf(response);
+    return { ...head, bytes: await cappedBytes(response, maxBytes) };
+  };
   try {
-    const response = await answerTo(url, request, AbortSignal.any([signal, deadline]));
-    ({ status } = response);
-    return { ...headOf(response), bytes: await cappedBytes(response, maxBytes) };
+    return await end.within(timeoutMs, read());
   } catch (error) {
-    throw failureOf(error, { signal, late: deadline, lateMessage: `does not answer in ${timeoutMs} ms`, status });
+    throw end.failureOf(error, `does not answer in ${timeoutMs} ms`, head);
   }
 }
 
 /**
- * Sends a request whose answer is read piece by piece. `silenceMs`: longest wait for the answer, and for each piece of
- * its body. The caller reads the body or discards it. Throws `HttpError`.
+ * Sends a request whose answer is read piece by piece. `silenceMs`: longest wait for the answer, for that of each
+ * address that it is redirected to, and for each piece of its body. The caller reads the body or discards it. Throws
+ * `HttpError`.
  */
 export async function httpDownload(
   url: string,
   request: HttpRequest & { readonly silenceMs: number },
 ): Promise<HttpDownload> {
-  const { signal = NEVER_ABORTED, silenceMs } = request;
-  // The wait for the answer alone ends with it: the body has a limit of its own for each piece.
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), silenceMs);
+  const { signal, fetch: send = fetch, silenceMs } = request;
+  const end = new RequestEnd(signal);
   try {
-    const response = await answerTo(url, request, AbortSignal.any([signal, late.signal]));
+    const response = await answerTo(url, request, (at, init) =>
+      end.within(silenceMs, send(at, { ...init, signal: end.signal })),
+    );
     return {
       ...headOf(response),
-      body: () => piecesOf(response, signal, silenceMs),
-      discard: async () => response.body?.cancel(),
+      body: () => piecesOf(response, end, silenceMs),
+      discard: async () => {
+        end[Symbol.dispose]();
+        await response.body?.cancel();
+      },
     };
   } catch (error) {
-    const lateMessage = `does not answer in ${silenceMs} ms`;
-    throw failureOf(error, { signal, late: late.signal, lateMessage, status: null });
-  } finally {
-    clearTimeout(timer);
+    end[Symbol.dispose]();
+    throw end.failureOf(error, `does not answer in ${silenceMs} ms`, null);
   }
 }
 
-const NEVER_ABORTED = new AbortController().signal;
+type Send = (url: string | URL, init: RequestInit) => Promise<Response>;
 
-async function answerTo(url: string, request: HttpRequest, signal: AbortSignal): Promise<Response> {
-  const { fetch: send = fetch } = request;
+async function answerTo(url: string, request: HttpRequest, send: Send): Promise<Response> {
   if (request.method === 'POST') {
     const { headers = {}, body } = request;
-    return refuseRedirect(await send(url, { method: 'POST', headers, body, redirect: 'manual', signal }));
+    return refuseRedirect(await send(url, { method: 'POST', headers, body, redirect: 'manual' }));
   }
   const { redirects = 'refuse', validators } = request;
   const headers = { ...request.headers, ...conditionsOf(validators) };
-  const get = (at: URL): Promise<Response> => send(at, { headers, redirect: 'manual', signal });
+  const get = (at: URL): Promise<Response> => send(at, { headers, redirect: 'manual' });
   if (redirects === 'follow') return followRedirects(new URL(url), get);
   return refuseRedirect(await get(new URL(url)));
 }
@@ -152,7 +160,7 @@ async function refuseRedirect(response: Response): Promise<Response> {
   throw new RedirectError('leads to another address');
 }
 
-function headOf({ status, ok, headers }: Response): Omit<HttpAnswer, 'bytes'> {
+function headOf({ status, ok, headers }: Response): AnswerHead {
   const validators = {
     etag: validatorOf(headers.get('etag')),
     lastModified: validatorOf(headers.get('last-modified')),
@@ -172,56 +180,79 @@ async function cappedBytes(response: Response, maxBytes: number): Promise<Uint8A
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
     if (size > maxBytes) {
-      throw new HttpError('too-large', `an answer over ${maxBytes} bytes`, { status: response.status });
+      throw new HttpError('too-large', `an answer over ${maxBytes} bytes`, { answer: headOf(response) });
     }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
 }
 
-async function* piecesOf(response: Response, signal: AbortSignal, silenceMs: number): AsyncGenerator<Uint8Array> {
+async function* piecesOf(response: Response, end: RequestEnd, silenceMs: number): AsyncGenerator<Uint8Array> {
+  using _ended = end;
   if (response.body === null) return;
   const reader = response.body.getReader();
-  const late = new AbortController();
   try {
     for (;;) {
-      const { promise: ended, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => {
-        late.abort();
-        reject(late.signal.reason);
-      }, silenceMs);
-      const { done, value } = await Promise.race([reader.read(), ended]).finally(() => clearTimeout(timer));
+      const { done, value } = await end.within(silenceMs, reader.read());
       if (done) return;
       yield value;
     }
   } catch (error) {
-    const lateMessage = `sends nothing more in ${silenceMs} ms`;
-    throw failureOf(error, { signal, late: late.signal, lateMessage, status: response.status });
+    throw end.failureOf(error, `sends nothing more in ${silenceMs} ms`, headOf(response));
   } finally {
     // Not waited for: a connection that is silent would keep the caller.
     reader.cancel().catch(() => undefined);
   }
 }
 
-/** What ended a request: the caller's signal comes first, then the time that was over. */
-function failureOf(
-  error: unknown,
-  {
-    signal,
-    late,
-    lateMessage,
-    status,
-  }: Readonly<Record<'signal' | 'late', AbortSignal>> & {
-    readonly lateMessage: string;
-    readonly status: number | null;
-  },
-): HttpError {
-  if (error instanceof HttpError) return error;
-  const detail = { status, cause: error };
-  if (error instanceof RedirectError) return new HttpError('redirect', error.message, detail);
-  if (signal.aborted) return new HttpError('aborted', 'was given up', detail);
-  if (late.aborted) return new HttpError('late', lateMessage, detail);
-  return new HttpError('unreachable', reasonOf(error), detail);
+/**
+ * Ends a request once its caller gives up or it is late. Disposed, it leaves nothing behind at the caller's signal,
+ * which may outlive any number of requests (`AbortSignal.any` leaves an entry there for each).
+ */
+class RequestEnd implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #giveUp = (): void => this.#controller.abort();
+  #isLate = false;
+
+  constructor(caller: AbortSignal | undefined) {
+    this.#caller = caller;
+    if (caller?.aborted === true) this.#giveUp();
+    else caller?.addEventListener('abort', this.#giveUp, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The result of a part of the request. Ends the request, and rejects, where it takes longer. */
+  async within<Result>(milliseconds: number, part: Promise<Result>): Promise<Result> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      this.#isLate = true;
+      this.#controller.abort();
+      reject(this.signal.reason);
+    }, milliseconds);
+    try {
+      return await Promise.race([part, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** What ended the request: that its caller gave up comes first, then that it is late. */
+  failureOf(error: unknown, lateMessage: string, answer: AnswerHead | null): HttpError {
+    if (error instanceof HttpError) return error;
+    const detail = { answer, cause: error };
+    if (error instanceof RedirectError) return new HttpError('redirect', error.message, detail);
+    if (this.#caller?.aborted === true) return new HttpError('aborted', 'was given up', detail);
+    if (this.#isLate) return new HttpError('late', lateMessage, detail);
+    return new HttpError('unreachable', reasonOf(error), detail);
+  }
+
+  [Symbol.dispose](): void {
+    this.#caller?.removeEventListener('abort', this.#giveUp);
+  }
 }
 
 /** The error of `fetch` says only that it failed; its cause says why. */

@@ -1,4 +1,5 @@
 import { UsageError, usageLine } from '../../node/config/command-line.ts';
+import { HttpError } from '../../node/outbound/http-client.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { decodeHeader, PAYMENT_RESPONSE_HEADER } from '../../protocol/payments/header.ts';
 import { atomicAmount, USDC, usdOf } from '../../protocol/payments/usdc.ts';
@@ -78,6 +79,7 @@ async function run(
     },
   };
   const first = await send(call, null).catch((error: unknown) => {
+    if (error instanceof HttpError && error.code === 'redirect') throw new PayError(`${baseUrl} ${error.message}`);
     throw new PayError(`${baseUrl} does not answer: ${error instanceof Error ? error.message : String(error)}`);
   });
   if (first.status !== PAYMENT_REQUIRED) return tellFree(first, terminal);

@@ -51,6 +51,7 @@ export async function send(call: PaidCall, payment: string | null): Promise<Repl
     signal: call.signal,
     fetch: call.fetch,
   };
+  // A payment goes where its demand came from, which may be behind the same redirects.
   const { status, headers, bytes } = await (call.method === 'GET'
     ? httpRequest(call.url, { ...request, redirects: 'follow' })
     : httpRequest(call.url, { ...request, method: 'POST', body: call.body ?? '' }));

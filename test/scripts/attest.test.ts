@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -94,6 +95,25 @@ test('a line that is no JSON, or longer than a batch takes, keeps no other from 
   assert.match(output, '6 records: 5 accepted now, 0 before, 1 refused');
   assert.match(output, 'line 2 was refused');
   assert.is(await recordsOf('odd'), 5);
+});
+
+test('a redirect is not followed, and is told as a refusal', async () => {
+  const paths: string[] = [];
+  const moved = createServer(({ url: path = '' }, response) => {
+    paths.push(path);
+    response.writeHead(307, { location: `${node.baseUrl}${path}` }).end();
+  }).listen(0, '127.0.0.1');
+  await once(moved, 'listening');
+  const address = moved.address();
+  const file = join(folder, 'moved.jsonl');
+  await writeFile(file, JSON.stringify({ sourceId: 'moved', data: {} }));
+  const at = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const { exit, output } = await attested(file, '--no-wait', `--url=${at}`);
+  moved.close();
+  moved.closeAllConnections();
+  assert.is(exit, 1);
+  assert.match(output, /line 1 was refused.*leads to another address/);
+  assert.equal([await recordsOf('moved'), paths], [0, ['/v1/tiered-attest']]);
 });
 
 test('a file is cut into batches the same way however often it is read, and as it was cut before', async () => {

@@ -174,6 +174,23 @@ test('a path that is free is answered without a payment; one that is not there i
   assert.equal([none.exit, none.payments.length], [1, 0]);
 });
 
+test('a redirect of a GET is followed, and one of a POST is refused before anything is signed', async () => {
+  const asked: string[] = [];
+  const elsewhere = async (input: string | URL | Request, init?: RequestInit) => {
+    const url = String(input);
+    asked.push(url.slice(url.indexOf('/v1')));
+    if (!url.includes('/v1/moved')) return fetch(input, init);
+    return new Response(null, { status: 307, headers: { location: '/v1/health' } });
+  };
+  const followed = await run(['GET', '/v1/moved'], elsewhere);
+  assert.equal([followed.exit, JSON.parse(followed.out).status], [0, 'ok']);
+  assert.equal(asked.splice(0), ['/v1/moved', '/v1/health']);
+  const refused = await run(['POST', '/v1/moved', '--data', '{}'], elsewhere);
+  assert.equal([refused.exit, refused.gain, refused.payments.length], [1, '0', 0]);
+  assert.match(refused.err, `${node.baseUrl} leads to another address`);
+  assert.equal(asked, ['/v1/moved']);
+});
+
 test('a record that is on the ledger and does not hold is told by the exit code', async () => {
   const { exit, err } = await run(['GET', PATH], async (input, init) => {
     if (!String(input).includes('/v1/verify/')) return fetch(input, init);

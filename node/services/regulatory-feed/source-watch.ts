@@ -4,7 +4,7 @@ import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { doubledPause } from '../../concurrency/backoff.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
-import { type HttpAnswer, HttpError, httpRequest, type Validators } from '../../outbound/http-client.ts';
+import { type AnswerHead, HttpError, httpRequest, type Validators } from '../../outbound/http-client.ts';
 import type { Store } from '../../store/store.ts';
 import { MAX_DOCUMENT_BYTES } from './document-reader.ts';
 import type { ItemIntake } from './item-intake.ts';
@@ -24,6 +24,7 @@ type Fetched =
 
 /** From the question to the last byte. In milliseconds. */
 const FETCH_MS = 30_000;
+const OK = 200;
 const USER_AGENT = 'meridian-regwatch/1';
 const ACCEPT =
   'application/rss+xml, application/atom+xml, application/rdf+xml, application/json, application/xml, text/xml';
@@ -34,25 +35,26 @@ const ACCEPT =
  */
 export async function fetchDocument(url: string, known: Validators, signal: AbortSignal): Promise<Fetched> {
   try {
-    return outcomeOf(
-      await httpRequest(url, {
-        headers: { accept: ACCEPT, 'user-agent': USER_AGENT },
-        redirects: 'follow',
-        validators: known,
-        timeoutMs: FETCH_MS,
-        maxBytes: MAX_DOCUMENT_BYTES,
-        signal,
-      }),
-    );
+    const answer = await httpRequest(url, {
+      headers: { accept: ACCEPT, 'user-agent': USER_AGENT },
+      redirects: 'follow',
+      validators: known,
+      timeoutMs: FETCH_MS,
+      maxBytes: MAX_DOCUMENT_BYTES,
+      signal,
+    });
+    if (answer.status !== OK) return withoutDocument(answer);
+    const { headers, validators, bytes } = answer;
+    return { outcome: 'document', document: { bytes, contentType: headers.get('content-type') }, validators };
   } catch (error) {
+    // What else it says than a document holds whatever became of the body.
+    const head = error instanceof HttpError ? error.answer : null;
+    if (head !== null && head.status !== OK) return withoutDocument(head);
     return failed(error instanceof Error ? reasonOf(error) : 'it cannot be reached');
   }
 }
 
-function outcomeOf({ status, headers, validators, bytes }: HttpAnswer): Fetched {
-  if (status === 200) {
-    return { outcome: 'document', document: { bytes, contentType: headers.get('content-type') }, validators };
-  }
+function withoutDocument({ status, headers }: AnswerHead): Fetched {
   if (status === 304) return { outcome: 'unchanged' };
   return failed(`it answers ${status}`, readRetryAfter(headers.get('retry-after'), Date.now()));
 }

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -114,7 +114,7 @@ test('an error of the connection is passed on as it is', async () => {
   const fault = new Error('reset');
   const broken = new ReadableStream({ pull: (controller) => controller.error(fault) });
   const error = await errorOf(reading(new Response(broken, { status: 502 })));
-  assert.equal([error.code, error.status, error.message], ['unreachable', 502, 'reset']);
+  assert.equal([error.code, error.answer?.status, error.message], ['unreachable', 502, 'reset']);
   assert.is(error.cause, fault);
 });
 
@@ -169,7 +169,7 @@ test('a caller that gives up ends its request, before and after the answer begin
 
 test('a server that is not there is unreachable, and the message says why', async () => {
   const error = await errorOf(httpRequest('http://127.0.0.1:9/', LIMITS));
-  assert.equal([error.code, error.status], ['unreachable', null]);
+  assert.equal([error.code, error.answer], ['unreachable', null]);
   assert.match(error.message, /ECONNREFUSED|bad port/);
 });
 
@@ -231,6 +231,38 @@ test('a download has no limit but silence: each piece has its own time', async (
   assert.is(await textOf(await httpDownload(url, { silenceMs: 2 * SHORT_MS })), '012345');
 });
 
+test('each address that a download is redirected to has its own time', async () => {
+  answer = ({ url: path = '' }, response) => {
+    const hop = Number(path.slice(1));
+    setTimeout(() => {
+      if (hop === 4) response.end('end');
+      else response.writeHead(302, { location: `/${hop + 1}` }).end();
+    }, SHORT_MS / 2);
+  };
+  assert.is(await textOf(await httpDownload(url, { silenceMs: 2 * SHORT_MS, redirects: 'follow' })), 'end');
+  const late = await codeOf(httpRequest(url, { ...LIMITS, timeoutMs: 2 * SHORT_MS, redirects: 'follow' }));
+  assert.is(late, 'late');
+});
+
+test('a request that is over leaves nothing at the signal of its caller, however it went', async () => {
+  const { signal } = new AbortController();
+  answer = ({ url: path }, response) => {
+    if (path === '/long') response.write('x'.repeat(MOST + 1));
+    else if (path === '/silent') response.write('x');
+    else response.end('whole');
+  };
+  const download = (path: string) => httpDownload(url + path, { silenceMs: SHORT_MS, signal });
+  await httpRequest(url, { ...LIMITS, signal });
+  assert.is(await codeOf(httpRequest(`${url}long`, { ...LIMITS, signal })), 'too-large');
+  assert.is(await codeOf(httpRequest(`${url}silent`, { ...LIMITS, timeoutMs: SHORT_MS, signal })), 'late');
+  assert.is(await codeOf(httpRequest('http://127.0.0.1:9/', { ...LIMITS, signal })), 'unreachable');
+  assert.is(await textOf(await download('')), 'whole');
+  await (await download('long')).discard();
+  for await (const _ of (await download('long')).body()) break;
+  assert.is(await codeOf(textOf(await download('silent'))), 'late');
+  assert.is(getEventListeners(signal, 'abort').length, 0);
+});
+
 test('a download that never begins, stops coming or is cut off is an error', async () => {
   answer = () => undefined;
   const never = await errorOf(httpDownload(url, { silenceMs: SHORT_MS }));
@@ -238,7 +270,10 @@ test('a download that never begins, stops coming or is cut off is an error', asy
 
   answer = (_, response) => void response.write('x');
   const stops = await errorOf(textOf(await httpDownload(url, { silenceMs: SHORT_MS })));
-  assert.equal([stops.code, stops.status, stops.message], ['late', 200, `sends nothing more in ${SHORT_MS} ms`]);
+  assert.equal(
+    [stops.code, stops.answer?.status, stops.message],
+    ['late', 200, `sends nothing more in ${SHORT_MS} ms`],
+  );
 
   answer = (_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('x');

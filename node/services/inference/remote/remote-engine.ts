@@ -162,9 +162,9 @@ export class RemoteEngine implements Engine {
     const answer = await this.#send('/chat/completions', COMPLETION_MS, { method: 'POST', body, signal }).catch(
       (error: unknown) => {
         signal.throwIfAborted();
-        const status = error instanceof HttpError ? error.status : null;
-        if (status === null) throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
-        throw isSuccess(status) ? error : refusalOf(status, '');
+        const answer = error instanceof HttpError ? error.answer : null;
+        if (answer === null) throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
+        throw answer.ok ? error : refusalOf(answer.status, '');
       },
     );
     if (answer.ok) return readCompletion(textOf(answer));
@@ -207,10 +207,6 @@ function refusalTextOf(answer: HttpAnswer): string {
   } catch {
     return '';
   }
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 function refusalOf(status: number, text: string): InferenceError {

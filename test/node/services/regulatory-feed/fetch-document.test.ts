@@ -7,8 +7,10 @@ import { MAX_DOCUMENT_BYTES } from '../../../../node/services/regulatory-feed/do
 import { fetchDocument } from '../../../../node/services/regulatory-feed/source-watch.ts';
 
 let body: Buffer = Buffer.alloc(0);
+let status = 200;
 const server = createServer((_request, response) => {
-  response.writeHead(200, { 'content-type': 'text/xml', 'content-encoding': 'gzip' }).end(gzipSync(body));
+  const headers = { 'content-type': 'text/xml', 'content-encoding': 'gzip', 'retry-after': '120' };
+  response.writeHead(status, headers).end(gzipSync(body));
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const address = server.address();
@@ -41,6 +43,14 @@ test('one that unpacks to more than the largest is refused in words', async () =
     reason: `it gives more than ${MAX_DOCUMENT_BYTES} bytes`,
     retryAfterMs: null,
   });
+});
+
+test('one that refuses is taken at its word, and how long it asks to be left alone, however long it goes on', async () => {
+  status = 503;
+  for (const each of [Buffer.from('later'), Buffer.alloc(MAX_DOCUMENT_BYTES + 1)]) {
+    body = each;
+    assert.equal(await fetched(), { outcome: 'failed', reason: 'it answers 503', retryAfterMs: 120_000 });
+  }
 });
 
 test.run();
