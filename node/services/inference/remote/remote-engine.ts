@@ -162,9 +162,9 @@ export class RemoteEngine implements Engine {
     const answer = await this.#send('/chat/completions', COMPLETION_MS, { method: 'POST', body, signal }).catch(
       (error: unknown) => {
         signal.throwIfAborted();
-        const answer = error instanceof HttpError ? error.answer : null;
-        if (answer === null) throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
-        throw answer.ok ? error : refusalOf(answer.status, '');
+        const head = error instanceof HttpError ? error.answer : null;
+        if (head === null) throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
+        throw head.ok ? error : refusalOf(head.status, '');
       },
     );
     if (answer.ok) return readCompletion(textOf(answer));
