@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { PSEUDONYM_PATTERN } from '../../protocol/chain/claims.ts';
+import { PSEUDONYM_PATTERN } from '../../protocol/chain/asserted.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { lockEnd } from '../../protocol/compliance/retention.ts';
 import type { RecordId } from '../../protocol/ids.ts';

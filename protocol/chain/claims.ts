@@ -9,6 +9,7 @@ import {
   Sha256Shape,
   TimestampShape,
 } from '../shapes.ts';
+import { AssertedShape, PSEUDONYM_PATTERN } from './asserted.ts';
 import {
   ACTION_STATUSES,
   CHANNELS,
@@ -22,9 +23,6 @@ import {
   SEVERITIES,
   VERDICTS,
 } from '../statement/vocabulary.ts';
-
-/** A person, told apart from others of the same account and node, and not named: HMAC-SHA-256. */
-export const PSEUDONYM_PATTERN = '^hmac-sha256:[0-9a-f]{64}$';
 
 const ReferenceDatabaseShape = Closed({
   id: Type.String(),
@@ -59,6 +57,9 @@ export const ClaimsShape = Closed({
 
   /** Names of the documented request members that were given, sorted: what a record of governance has on file. */
   given: Type.Optional(Type.Array(Type.String())),
+
+  /** What the caller asserts beside the facts above: read by the rules of `evidence-rules/2` alone. */
+  asserted: Type.Optional(AssertedShape),
 
   /** The agent that a record is about or was made for, and its signature over the `agent` statement. */
   agentId: Type.Optional(Type.String()),
@@ -122,6 +123,8 @@ export const LinksShape = Closed({
   agent: Type.Optional(RecordIdShape),
   /** First revision of the corrective action that this is a further step of. */
   correctiveAction: Type.Optional(RecordIdShape),
+  /** The decision that a notice, a request or an evaluation is about. */
+  decision: Type.Optional(RecordIdShape),
   erased: Type.Optional(ManyIds),
   incident: Type.Optional(RecordIdShape),
   /** The retention lock whose legal hold this releases. */

@@ -1,4 +1,5 @@
 import { RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
+import { GOVERNANCE_FIELDS } from './governance-fields.ts';
 import { type MappedEvent, MAPPED_EVENTS } from './event-types.ts';
 
 /** Records about accounts themselves, which evidence no clause. */
@@ -58,6 +59,7 @@ export const TELLING_FIELDS = {
     'nonconformityDescription',
     'rootCause',
   ],
+  ...GOVERNANCE_FIELDS,
   agent_registration: ['jurisdiction', 'permittedUses'],
   inference: ['inputHash', 'modelId', 'modelVersion', 'outputHash'],
   screening: ['inputHash', 'matched', 'referenceDatabase', 'thirdPartyModel'],

@@ -7,7 +7,7 @@ import { SessionEndAnswerShape } from '../../../../protocol/api/session-end.ts';
 import { SessionStartAnswerShape } from '../../../../protocol/api/session-start.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import { PSEUDONYM_PATTERN } from '../../../../protocol/chain/claims.ts';
+import { PSEUDONYM_PATTERN } from '../../../../protocol/chain/asserted.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
