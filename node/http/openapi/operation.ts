@@ -1,3 +1,4 @@
+import { DECLARATIONS } from '../../../protocol/governance/declarations.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { JSON_LINES_TYPE, JSON_TYPE } from '../body.ts';
 import type { ProblemCode } from '../problem-codes.ts';
@@ -100,7 +101,7 @@ function capitalized(word: string): string {
 /** The parts of the API, in the order in which they are shown. */
 const TAGS = {
   decisions: 'Records of decisions, sessions and agents.',
-  governance: 'Reviews, incidents, assessments, locks and erasures.',
+  governance: 'Reviews, incidents, assessments, systems, documents, notices, locks and erasures.',
   proofs: 'Whether a record is proved, and the files that prove it.',
   reports: 'What is on record: lists, reports, the log of key uses.',
   accounts: 'Accounts, API keys and their use.',
@@ -127,6 +128,10 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/impact-assessment', 'governance'],
   ['/v1/corrective-action', 'governance'],
   ['/v1/erasures', 'governance'],
+  ...Object.values(DECLARATIONS).flatMap(({ path, listPath }): [string, Tag][] => [
+    [listPath, 'reports'],
+    [path, 'governance'],
+  ]),
   ['/v1/status/', 'proofs'],
   ['/v1/verify/', 'proofs'],
   ['/v1/bundles/', 'proofs'],
