@@ -101,7 +101,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...logRoutes(context),
     frameworksRoute(),
     frameworkRoute(),
-    gapReportRoute({ ...context.governance, store: context.store, now }),
+    gapReportRoute({ ...context.governance, store: context.store, node: context.config.id, now }),
     auditLogRoute(context.store),
     auditExportRoute(context.store),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),

@@ -1,10 +1,11 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { recordId, type RecordId } from '../../protocol/ids.ts';
 import type { KeyedLock } from '../concurrency/keyed-lock.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { linkTable } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
-import { governanceTable, type IndexedKind, systemKey, systemTable } from './governance-tables.ts';
+import { governanceTable, INDEXED_KINDS, type IndexedKind, systemKey, systemTable } from './governance-tables.ts';
 
 /** Records that one page looks at: a filter may pass over many before it finds one. */
 const MAX_LOOKED_AT = 500;
@@ -60,6 +61,39 @@ export class GovernanceRecords {
     return { records, next: undefined };
   }
 
+  /** The newest entry of a system in the register. */
+  async system(account: string, systemRef: string): Promise<AttestationRecord | undefined> {
+    const row = await systemTable.last(this.#store, [account, systemKey(systemRef)]);
+    return row && (await readRecord(this.#store, recordId(row[1])))?.record;
+  }
+
+  /**
+   * The newest records of governance of an account, kind by kind, at most so many of each, those that are accepted;
+   * and whether there are more.
+   */
+  async listed(
+    account: string,
+    limit: number,
+    accepts: (record: AttestationRecord) => boolean,
+  ): Promise<{ readonly records: readonly AttestationRecord[]; readonly truncated: boolean }> {
+    const slices = new TimeSlices();
+    const records: AttestationRecord[] = [];
+    let truncated = false;
+    for (const kind of INDEXED_KINDS) {
+      let looked = 0;
+      for await (const [, id] of governanceTable.under(this.#store, [account, kind], { reverse: true })) {
+        if (looked++ === limit) {
+          truncated = true;
+          break;
+        }
+        const record = (await readRecord(this.#store, recordId(id)))?.record;
+        if (record !== undefined && accepts(record)) records.push(record);
+        if (slices.isOver) await slices.rest();
+      }
+    }
+    return { records, truncated };
+  }
+
   /** The newest own record of the same kind that supersedes this one. */
   async supersededBy({ id, kind, node }: AttestationRecord): Promise<RecordId | undefined> {
     const rows = linkTable.under(this.#store, [id, 'supersedes', kind, node], { reverse: true, limit: 1 });
@@ -73,11 +107,8 @@ export class GovernanceRecords {
     systemRef: string,
     work: (newest: AttestationRecord | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const key = systemKey(systemRef);
-    return this.#keyedLock.exclusive(`system/${account}/${key}`, async () => {
-      const row = await systemTable.last(this.#store, [account, key]);
-      const found = row && (await readRecord(this.#store, recordId(row[1])));
-      return work(found?.record);
+    return this.#keyedLock.exclusive(`system/${account}/${systemKey(systemRef)}`, async () => {
+      return work(await this.system(account, systemRef));
     });
   }
 }

@@ -1,21 +1,19 @@
 import { hash } from 'node:crypto';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { GOVERNANCE_KINDS, type RecordKind } from '../../protocol/statement/vocabulary.ts';
+import { NOT_APPLICABLE_EVENT } from '../../protocol/frameworks/event-types.ts';
+import { isListed, LISTED_KINDS } from '../../protocol/frameworks/evidence-kinds.ts';
 import type { Projection } from '../records/projection.ts';
 import { Table, textCodec } from '../store/table.ts';
 
-/** Kinds of records that reports look at one by one: few, and each of weight. */
-export const INDEXED_KINDS = [
-  'incident',
-  'retention_lock',
-  'risk_assessment',
-  'impact_assessment',
-  'corrective_action',
-  ...GOVERNANCE_KINDS,
-] as const satisfies readonly RecordKind[];
+/** Records that reports look at one by one; `not_applicable`: decisions of that event. */
+export const INDEXED_KINDS = [...LISTED_KINDS, 'not_applicable'] as const;
 export type IndexedKind = (typeof INDEXED_KINDS)[number];
 
-const INDEXED: ReadonlySet<string> = new Set(INDEXED_KINDS);
+/** Under which word a record is indexed; undefined where it is not. */
+export function indexedKindOf({ kind, claims }: AttestationRecord): IndexedKind | undefined {
+  if (kind === 'decision') return claims.eventType === NOT_APPLICABLE_EVENT ? 'not_applicable' : undefined;
+  return isListed(kind) ? kind : undefined;
+}
 
 /** (account, kind, seq) → own record of governance. The newest comes last. */
 export const governanceTable = new Table('governance', textCodec);
@@ -30,7 +28,10 @@ export function systemKey(systemRef: string): string {
 export const GOVERNANCE_PROJECTIONS: readonly Projection[] = [
   {
     table: governanceTable,
-    rowsOf: ({ account, kind, seq, id }) => (INDEXED.has(kind) ? [governanceTable.put([account, kind, seq], id)] : []),
+    rowsOf(record) {
+      const kind = indexedKindOf(record);
+      return kind === undefined ? [] : [governanceTable.put([record.account, kind, record.seq], record.id)];
+    },
   },
   { table: systemTable, rowsOf: systemRows },
 ];

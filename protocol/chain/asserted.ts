@@ -29,6 +29,9 @@ export const AssertedShape = Closed(
     reasonGiven: Type.Optional(Type.Literal(true)),
     assertedBy: Type.Optional(Pseudonym),
 
+    /** Of a record of governance: members that were given with nothing in them. */
+    emptyMembers: Type.Optional(Words),
+
     /** The system that a record is about, by its owner's own name, and what is said of it. */
     systemRef: Type.Optional(Word),
     systems: Type.Optional(Words),

@@ -1,4 +1,4 @@
-import { RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
+import { GOVERNANCE_KINDS, RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
 import { GOVERNANCE_FIELDS } from './governance-fields.ts';
 import { type MappedEvent, MAPPED_EVENTS } from './event-types.ts';
 
@@ -13,6 +13,23 @@ export const EVIDENCE_KINDS: readonly EvidenceKind[] = [
   ...RECORD_KINDS.filter((kind) => !isAccountKind(kind)),
   ...MAPPED_EVENTS.map((event): EvidenceKind => `event:${event}`),
 ];
+
+/** Kinds whose records `evidence-rules/2` looks at one by one: few, and each of weight. All others are counted. */
+export const LISTED_KINDS = [
+  'incident',
+  'retention_lock',
+  'risk_assessment',
+  'impact_assessment',
+  'corrective_action',
+  ...GOVERNANCE_KINDS,
+] as const satisfies readonly RecordKind[];
+export type ListedKind = (typeof LISTED_KINDS)[number];
+
+const LISTED: ReadonlySet<string> = new Set(LISTED_KINDS);
+
+export function isListed(kind: string): kind is ListedKind {
+  return LISTED.has(kind);
+}
 
 const DECISION_FIELDS = [
   'agentId',

@@ -24,7 +24,20 @@ const DECISION_TESTS: Readonly<Record<DecisionField, Told>> = {
   systemId: ({ systemId }) => isGiven(systemId),
   thirdPartyModel: ({ thirdPartyModel }) => thirdPartyModel !== undefined,
 };
-const DECISION_TEST_LIST = TELLING_FIELDS.decision.map((field) => DECISION_TESTS[field]);
+
+/** What the rules of `evidence-rules/2` alone ask of a decision. */
+const ASSERTED_TESTS: Readonly<Record<string, Told>> = {
+  'adverse=true': ({ asserted }) => asserted?.adverse === true,
+  emptyData: ({ asserted }) => asserted?.emptyData === true,
+  occurredAt: ({ asserted }) => asserted?.occurredAt !== undefined,
+  subject: ({ asserted }) => asserted?.subject !== undefined,
+  'thirdPartyModel=true': ({ thirdPartyModel }) => thirdPartyModel === true,
+};
+
+const DECISION_TOKENS: readonly (readonly [token: string, test: Told])[] = [
+  ...TELLING_FIELDS.decision.map((field) => [field, DECISION_TESTS[field]] as const),
+  ...Object.entries(ASSERTED_TESTS),
+];
 
 /** Texts of the combinations met so far, by their bits: at most two to the number of a decision's fields. */
 const decisionTexts = new Map<number, string>();
@@ -39,12 +52,14 @@ export function fieldsShown(record: AttestationRecord): string {
 
 function decisionFields({ claims, links }: AttestationRecord): string {
   let bits = 0;
-  for (let i = 0; i < DECISION_TEST_LIST.length; i++) {
-    if (DECISION_TEST_LIST[i]?.(claims, links) === true) bits |= 1 << i;
+  for (let i = 0; i < DECISION_TOKENS.length; i++) {
+    if (DECISION_TOKENS[i]?.[1](claims, links) === true) bits |= 1 << i;
   }
   let text = decisionTexts.get(bits);
   if (text === undefined) {
-    text = TELLING_FIELDS.decision.filter((_, i) => (bits & (1 << i)) !== 0).join(',');
+    text = DECISION_TOKENS.filter((_, i) => (bits & (1 << i)) !== 0)
+      .map(([token]) => token)
+      .join(',');
     decisionTexts.set(bits, text);
   }
   return text;

@@ -1,3 +1,6 @@
+import { nodeId } from '../../../../protocol/ids.ts';
+import { KeyedLock } from '../../../../node/concurrency/keyed-lock.ts';
+import { GovernanceRecords } from '../../../../node/governance/governance-records.ts';
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -55,7 +58,13 @@ const served = await serveApp(
   [
     frameworksRoute(),
     frameworkRoute(),
-    gapReportRoute({ store: fixture.store, counters: fixture.counters, now: () => NOW }),
+    gapReportRoute({
+      store: fixture.store,
+      counters: fixture.counters,
+      governanceRecords: new GovernanceRecords(fixture.store, new KeyedLock()),
+      node: nodeId('eu'),
+      now: () => NOW,
+    }),
   ],
 );
 const { base } = served;
