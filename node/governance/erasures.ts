@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { coveredAs } from '../../protocol/compliance/retention.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
@@ -165,8 +166,9 @@ export class Erasures {
     const states = new Map<string, LockState>();
     const blocked: AttestationRecord[] = [];
     for (const record of records) {
-      const key = JSON.stringify([record.sourceId, record.kind]);
-      const state = states.get(key) ?? (await this.#options.locks.covering(record, record.kind));
+      const covered = coveredAs(record);
+      const key = JSON.stringify([record.sourceId, covered.kind, covered.event ?? null]);
+      const state = states.get(key) ?? (await this.#options.locks.covering(record, covered));
       states.set(key, state);
       if (isBlocked(state, Date.parse(record.submittedAt), now)) blocked.push(record);
     }
