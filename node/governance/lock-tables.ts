@@ -28,8 +28,8 @@ export const holdTable = new Table(
 /** (account, source key, seq) → retention lock. */
 export const lockTable = new Table('lock', textCodec);
 /**
- * (account, source key, scope, end over what was there before in epoch milliseconds, seq) → lock. The last ends last. In
- * this table and the next two the scopes are those that a lock is counted under (`countedScopes`).
+ * (account, source key, scope, end over what was there before in epoch milliseconds, seq) → lock. The last ends last.
+ * In this table and the next two the scopes are those that a lock is counted under (`countedScopes`).
  */
 export const lockEndTable = new Table('lock-end', textCodec);
 /** (account, source key, scope, days, seq) → lock. The last has the longest period. */

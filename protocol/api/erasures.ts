@@ -9,7 +9,7 @@ import { IdTextShape, ObjectIdShape, PersonShape } from './governance-fields.ts'
 /** Source under which records of erasure stand, and those of refused ones: they are about records of any source. */
 export const ERASURE_SOURCE = 'erasures';
 
-/** What the record of a refused erasure asserts: that it was asked for, and refused. It says of nothing that it is gone. */
+/** What the record of a refused erasure asserts. It says of nothing that it is gone. */
 export const ERASURE_REQUEST_TYPE = 'erasure';
 export const REFUSED_OUTCOME = 'refused';
 

@@ -56,8 +56,8 @@ export function namedBases(regulatoryBasis: string): readonly RetentionBasis[] {
 }
 
 /**
- * Days that each rule asks for at least, by its name; null where the words name none. A law that sets no shortest period
- * is not among them.
+ * Days that each rule asks for at least, by its name; null where the words name none. A law that sets no shortest
+ * period is not among them.
  */
 export function statutoryMinimumDays(regulatoryBasis: string | undefined): Readonly<Record<string, number>> | null {
   const named = basesOf(regulatoryBasis).flatMap(({ basis, days }) => (days === null ? [] : [[basis, days] as const]));
@@ -68,8 +68,8 @@ export function statutoryMinimumDays(regulatoryBasis: string | undefined): Reado
 export function lockWarnings(regulatoryBasis: string | undefined, period: LockPeriod): string[] {
   if (regulatoryBasis === undefined || regulatoryBasis.trim() === '') {
     return [
-      'no-basis-given: regulatoryBasis says nothing; until the lock runs out, erasure through this service is refused, ' +
-        'of personal data too',
+      'no-basis-given: regulatoryBasis says nothing; until the lock runs out, erasure through this service is ' +
+        'refused, of personal data too',
     ];
   }
   return [...calendarWarnings(regulatoryBasis, period.days), ...lengthWarnings(regulatoryBasis, period)];

@@ -123,7 +123,7 @@ export function lockEnd({ lockedAt, days, startsAt }: LockPeriod): number {
   return Math.max(startsAt + days * DAY_MS, lockedAt + MIN_RETENTION_DAYS * DAY_MS);
 }
 
-/** When a lock runs out for a record made at `submittedAt`: its period runs from the later of its start and the record. */
+/** When a lock runs out for a record of `submittedAt`: its period runs from the later of its start and the record. */
 export function recordEnd(period: LockPeriod, submittedAt: number): number {
   return Math.max(lockEnd(period), submittedAt + period.days * DAY_MS);
 }

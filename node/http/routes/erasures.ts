@@ -62,9 +62,9 @@ export function erasureRoute(services: ErasureServices): KeyRoute {
       summary: 'Erases payloads for good',
       description:
         'Of records that this node made: by their ids, or all of a person who was named in `subjectRef`. The key and ' +
-        'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, or ' +
-        'guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records: the ' +
-        'refusal is a record too, of kind `request`, which `attestationId` of the answer names.',
+        'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, ' +
+        'or guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records: ' +
+        'the refusal is a record too, of kind `request`, which `attestationId` of the answer names.',
       request: { shape: ErasureDocumentShape, example: ERASURE_EXAMPLE.request },
       answer: { shape: ErasureAnswerShape, example: ERASURE_EXAMPLE.answer },
       problems: ['attestation-not-found', 'retention-locked'],
@@ -142,8 +142,8 @@ interface Refused {
 }
 
 /**
- * The record of a refused erasure. It says that the erasure was asked for and refused. Where it cannot be made, the refusal
- * stands all the same: throws `ComplianceError` `retention-locked`, which names no record.
+ * The record of a refused erasure. It says that the erasure was asked for and refused. Where it cannot be made, the
+ * refusal stands all the same: throws `ComplianceError` `retention-locked`, which names no record.
  */
 async function recordRefusal(
   { pseudonyms, now }: ErasureServices,

@@ -39,13 +39,13 @@ export function retentionLockRoute({ recorder, locks, holds, now }: RetentionLoc
     documentation: {
       summary: 'Prevents erasure of a source’s payloads through this service',
       description:
-        `For at least ${MIN_RETENTION_DAYS} days, which is this service’s floor and no number of the EU AI Act; what ` +
-        'the rules named in `regulatoryBasis` ask for is in `statutoryMinimumDays`. A record can be erased once every ' +
-        'lock over it has run out, each counted from the later of lock and record, or, with `startsAt`, of that and the ' +
-        `record; no lock ends sooner than ${MIN_RETENTION_DAYS} days after it was placed. \`documents\` covers records ` +
-        'of kind `document` and those of kind `decision` whose event is not `DECISION`; `event:TECH_DOC` those of that ' +
-        'event. A `legalHold` has no end until a second person releases it. What a lock does not do: it is no copy, and ' +
-        'no proof that a payload is still there.',
+        `For at least ${MIN_RETENTION_DAYS} days, which is this service’s floor and no number of the EU AI Act; ` +
+        'what the rules named in `regulatoryBasis` ask for is in `statutoryMinimumDays`. A record can be erased once ' +
+        'every lock over it has run out, each counted from the later of lock and record, or, with `startsAt`, of that ' +
+        `and the record; no lock ends sooner than ${MIN_RETENTION_DAYS} days after it was placed. \`documents\` covers ` +
+        'records of kind `document` and those of kind `decision` whose event is not `DECISION`; `event:TECH_DOC` ' +
+        'those of that event. A `legalHold` has no end until a second person releases it. A lock is no copy, and no ' +
+        'proof that a payload is still there.',
       request: { shape: RetentionLockRequestShape, example: RETENTION_LOCK_EXAMPLE.request },
       answer: { shape: RetentionLockAnswerShape, example: RETENTION_LOCK_EXAMPLE.answer },
       problems: ['retention-below-minimum'],

@@ -35,8 +35,8 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
     documentation: {
       summary: 'The retention locks and legal holds of a source',
       description:
-        'What prevents erasure through this service, oldest first. `effective` says what all locks of the source amount ' +
-        'to, on this page or not; `effectiveByEvent`, where some cover records by their event, the same of these. A ' +
+        'What prevents erasure through this service, oldest first. `effective` says what all locks of the source ' +
+        'amount to, on this page or not; `effectiveByEvent`, where some cover records by their event, the same of these. A ' +
         'record made later than a lock is under it for its period from the record’s own time on.',
       query: {
         sourceId: { description: 'The source.', shape: SOURCE, example: EXAMPLE_IDS.source, required: true },

@@ -91,8 +91,8 @@ test('whatever locks are placed, the rows say what all of them do, and one more 
           ends[i] = end;
         }
         const overlapping = made.filter((one) => overlap(one.claims.scope ?? [], scope));
-        const { until } = await locks.overlapping(record, scope);
-        assert.is(until, Math.max(...overlapping.map((one) => lockEnd(periodOf(one)))));
+        const together = await locks.overlapping(record, scope);
+        assert.is(together.until, Math.max(...overlapping.map((one) => lockEnd(periodOf(one)))));
       }
       const events = [...new Set(all.flatMap(({ scope }) => scope.flatMap((word) => eventOfScope(word) ?? [])))];
       assert.equal(await locks.events({ account: 'acme', sourceId }, 10), events.toSorted());

@@ -102,7 +102,8 @@ test('a lock that is longer than the longest rule it names, or that names none, 
 
 test('years of the calendar are counted in the days of the longest such span', () => {
   const all =
-    'EU AI Act 18(1), Annex XI, 17a-4, 4511, MiFID, MiFIR, RTS 6, SB 26-189, SB 24-205, MDR, IVDR, 2 CCR 11013, 11 CCR 7155';
+    'EU AI Act 18(1), Annex XI, 17a-4, 4511, MiFID, MiFIR, RTS 6, SB 26-189, SB 24-205, MDR, IVDR, 2 CCR 11013, ' +
+    '11 CCR 7155';
   const named = [...namedBases(all), ...namedBases('MDR implantable')];
   assert.is(named.length, 15);
   for (const { basis, years, days } of named) {

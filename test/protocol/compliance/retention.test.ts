@@ -62,7 +62,7 @@ test('a record is under a lock for the period from the later of lock and record'
   );
 });
 
-test('with a start the period runs from the later of start and record, and no sooner than the floor after the lock', () => {
+test('with a start the period runs from the later of start and record, and never ends before the floor', () => {
   fc.assert(
     fc.property(lock, moment, (one, submittedAt) => {
       const { lockedAt, startsAt = lockedAt } = one;
