@@ -81,7 +81,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'agent-key-unavailable':
     'The node lost the private key that it held for the agent, with a lost store. Rotate the key, and send the request again.',
   'retention-locked':
-    'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
+    'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one, `attestationId` the record of this refusal; it is null where the node could not record it.',
   'payload-erased':
     'The payload of the record was erased and cannot be disclosed. Its proof stands: ask for the bundle without `disclosure`.',
   'not-yet-anchored':

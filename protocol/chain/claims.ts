@@ -15,6 +15,8 @@ import {
   CHANNELS,
   CUSTODIES,
   ENVIRONMENTS,
+  EVENT_SCOPE_PATTERN,
+  type EventScope,
   FACTS,
   INCIDENT_CRITERIA,
   KEY_EVENTS,
@@ -29,6 +31,13 @@ const ReferenceDatabaseShape = Closed({
   version: Type.Optional(Type.String()),
   sha256: Type.Optional(Type.String()),
 });
+
+/** `event:` and an event type. */
+export const EventScopeShape = Type.Unsafe<EventScope>(
+  Type.String({ title: 'EventScope', pattern: EVENT_SCOPE_PATTERN }),
+);
+/** One scope of a retention lock. */
+export const LockScopeShape = Type.Union([Type.Enum([...LOCK_SCOPES]), EventScopeShape]);
 
 /** As many as a roster has members at most. */
 const MAX_ACCOUNT_NODES = 256;
@@ -81,7 +90,7 @@ export const ClaimsShape = Closed({
   notificationDueAt: Type.Optional(TimestampShape),
 
   retentionDays: Type.Optional(OrdinalShape),
-  scope: Type.Optional(Type.Array(Type.Enum([...LOCK_SCOPES]))),
+  scope: Type.Optional(Type.Array(LockScopeShape)),
   legalHold: Type.Optional(Type.Boolean()),
 
   residualRisk: Type.Optional(Type.String()),

@@ -1,5 +1,8 @@
 import type { Claims, Links } from '../chain/claims.ts';
 import type { AttestationRecord } from '../chain/record.ts';
+import { eventOfScope } from '../compliance/retention.ts';
+import type { LockScope } from '../statement/vocabulary.ts';
+import { isKnownEvent } from './event-types.ts';
 import { type DecisionField, TELLING_FIELDS } from './evidence-kinds.ts';
 
 /** Calendar spans that laws ask for, in whole days: 3, 4, 5, 6, 7 and 10 years. A lock shows the longest it reaches. */
@@ -119,12 +122,19 @@ function namesOf(facts: Readonly<Record<string, unknown>>): string[] {
 }
 
 function valuesTold({ reviewOutcome, criteria = [], scope = [], keyEvent, retentionDays = 0 }: Claims): string[] {
-  const told = [...criteria.map((value) => `criteria=${value}`), ...scope.map((value) => `scope=${value}`)];
+  const scopes = new Set(scope.map(scopeTold));
+  const told = [...criteria.map((value) => `criteria=${value}`), ...[...scopes].map((value) => `scope=${value}`)];
   const step = RETENTION_STEPS.findLast((days) => retentionDays >= days);
   if (step !== undefined) told.push(`retentionPeriodDays=${step}`);
   if (reviewOutcome !== undefined) told.push(`reviewOutcome=${reviewOutcome}`);
   if (keyEvent !== undefined) told.push(`keyEvent=${keyEvent}`);
   return told;
+}
+
+/** Events that no clause knows are not told apart: there may be any number. */
+function scopeTold(scope: LockScope): string {
+  const event = eventOfScope(scope);
+  return event === undefined || isKnownEvent(event) ? scope : 'event';
 }
 
 function isGiven(text: string | undefined): boolean {

@@ -117,7 +117,7 @@ export const INCIDENT_CRITERIA = [
   'widespread-infringement',
 ] as const;
 
-/** What a retention lock covers. `all` stands alone. */
+/** What a retention lock covers, by name. `all` stands alone. */
 export const LOCK_SCOPES = [
   'all',
   'decisions',
@@ -126,8 +126,15 @@ export const LOCK_SCOPES = [
   'incidents',
   'assessments',
   'corrective-actions',
+  /** Records of kind `document`, and of kind `decision` whose event is not `DECISION`. */
+  'documents',
 ] as const;
-export type LockScope = (typeof LOCK_SCOPES)[number];
+
+/** Records of kind `decision` of one event, as `event:TECH_DOC`. */
+export type EventScope = `event:${string}`;
+export const EVENT_SCOPE_PATTERN = '^event:[A-Z][A-Z0-9_]{1,63}$';
+
+export type LockScope = (typeof LOCK_SCOPES)[number] | EventScope;
 
 export const ACTION_STATUSES = [
   'planned',
