@@ -1,6 +1,6 @@
 import { type AuditDay, dayEnd, dayStart } from '../audit/day.ts';
 import type { AttestationRecord } from '../chain/record.ts';
-import { lockEnd } from '../compliance/retention.ts';
+import { lockEnd, periodOf } from '../compliance/retention.ts';
 import type { RecordId } from '../ids.ts';
 import type { FactNeed } from './catalogue-shape.ts';
 import { type EvidenceKind, isListed } from './evidence-kinds.ts';
@@ -148,8 +148,9 @@ function showsAll(shown: ReadonlySet<string> | null, asked: readonly string[]): 
 const ALWAYS: ReadonlySet<string> = new Set(['signature', 'submittedAt', 'sourceSeq', 'startTime', 'endTime']);
 
 /** When what a record says ceases to hold, in epoch milliseconds; undefined where it does not say. */
-function endOf({ kind, submittedAt, claims }: AttestationRecord): number | undefined {
-  if (kind === 'retention_lock') return lockEnd({ lockedAt: Date.parse(submittedAt), days: claims.retentionDays ?? 0 });
+function endOf(record: AttestationRecord): number | undefined {
+  const { kind, claims } = record;
+  if (kind === 'retention_lock') return lockEnd(periodOf(record));
   const { validUntil, until } = claims.asserted ?? {};
   const end = validUntil ?? until;
   return end === undefined ? undefined : Date.parse(end);
