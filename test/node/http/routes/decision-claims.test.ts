@@ -209,6 +209,16 @@ test('that a clause does not apply is signed with its reason, its person and its
   assert.match(String(odd.body.warnings), /^data\.reviewDueAt: is no RFC 3339 time/);
 });
 
+test('what was made in a test counts as such, whichever channel it came by', async () => {
+  for (const path of CHANNELS) {
+    const sourceId = `tried by ${path}`;
+    await recorded(path, { sourceId, environment: 'test' });
+    await recorded(path, { sourceId, environment: 'production', confidenceScore: 0.5 });
+    const { body, text } = await node.get(`/v1/reports/gap?sourceId=${encodeURIComponent(sourceId)}`);
+    assert.equal([body.records, body.excluded], [1, { test: 1, staging: 0 }], text.slice(0, 200));
+  }
+});
+
 test('what was recorded so is whole', async () => {
   await node.stop();
   assert.equal((await fsck(node.config.home)).report.findings, []);
