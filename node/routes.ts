@@ -166,8 +166,8 @@ function paidRecordRoutes(context: NodeContext, verifyUrl: VerifyUrl): readonly 
   const { agents, agentSigning, baseUrl, settlements, store, config, now } = context;
   const history = new AgentHistory(store, config.id);
   return [
-    paidTieredAttestRoute({ verifyUrl, agents, agentSigning }),
-    ...BATCH_SERVICES.map((service) => batchRoute({ verifyUrl }, service)),
+    paidTieredAttestRoute({ verifyUrl, agents, agentSigning, now }),
+    ...BATCH_SERVICES.map((service) => batchRoute({ verifyUrl, now }, service)),
     agentRecordRoute({ verifyUrl, agents, history, baseUrl, now }),
     walletRecordRoute({ verifyUrl, settlements, now }),
   ];

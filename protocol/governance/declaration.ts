@@ -69,8 +69,8 @@ const LINK_MEMBERS = {
 /** The schema of a kind's request: its own members, those of every kind, and the source. */
 export function requestShape({ kind, members, required }: Declaration): TObject {
   const properties: TProperties = { sourceId: Type.Optional(SourceIdShape) };
-  for (const [name, { shape }] of Object.entries(members)) {
-    properties[name] = required.includes(name) ? shape : Type.Optional(shape);
+  for (const [member, { shape }] of Object.entries(members)) {
+    properties[member] = required.includes(member) ? shape : Type.Optional(shape);
   }
   return Type.Object({ ...properties, ...LINK_MEMBERS }, { title: `${kind[0]?.toUpperCase()}${kind.slice(1)}Request` });
 }
