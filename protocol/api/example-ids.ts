@@ -40,6 +40,8 @@ export const EXAMPLE_IDS = {
   registration: objectId('registration', REGISTRATION),
   agent: 'claims-triage-agent',
   source: 'loan-model',
+  /** An entry of the register of systems, by its owner's name. */
+  systemRef: 'credit-scoring',
   key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
   /** Token of a link that replaces lost keys. */
   link: 'q7Jm2Xc0VtN9r4BzKfYw1LhE6sUdGpQ8aTiR3oC5ekA',

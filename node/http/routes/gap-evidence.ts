@@ -36,11 +36,12 @@ export interface GapEvidence {
 
 type Services = Pick<GovernanceRecords, 'listed' | 'page' | 'system'>;
 
-/** The sources and the class of a system. Throws `Problem` 404 `system-not-found`. */
+/** A system with its sources, or with one that is asked for. Throws `Problem` 404 `system-not-found`. */
 export async function systemScope(
   governance: Services,
   { account, key }: Caller,
   systemRef: string,
+  sourceId: string | undefined,
 ): Promise<ReportScope> {
   const entry = await governance.system(account.id, systemRef);
   if (entry === undefined || !reaches(key, entry.sourceId)) {
@@ -50,7 +51,8 @@ export async function systemScope(
     });
   }
   const { asserted = {} } = entry.claims;
-  const sources = (asserted.sources ?? []).filter((source) => reaches(key, source));
+  const named = asserted.sources ?? [];
+  const sources = sourceId === undefined ? named.filter((source) => reaches(key, source)) : [sourceId];
   return { sourceId: null, systemRef, sources, systemClass: systemClassOf(asserted), systems: new Set([systemRef]) };
 }
 

@@ -1,3 +1,4 @@
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { Static } from 'typebox';
 import {
   type ClauseEvidenceAnswer,
@@ -72,9 +73,9 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
     example: 'false',
   },
   systemRef: {
-    description: 'One system of the register, with its sources; not beside `sourceId`.',
+    description: 'One system of the register, with its sources, or with the one of `sourceId`.',
     shape: properties.systemRef,
-    example: 'credit-scoring',
+    example: EXAMPLE_IDS.systemRef,
   },
   role: { description: 'Clauses whose duty is of this role.', shape: properties.role, example: 'deployer' },
 };
@@ -144,11 +145,8 @@ async function scopeOf(
   caller: Caller,
   { sourceId, systemRef }: Asking,
 ): Promise<ReportScope> {
-  if (sourceId !== undefined && systemRef !== undefined) {
-    throw invalid('invalid-field', 'systemRef', 'exclusive', 'cannot stand beside sourceId');
-  }
   const sources = await sourcesOf(store, caller, sourceId);
-  if (systemRef !== undefined) return systemScope(governance, caller, systemRef);
+  if (systemRef !== undefined) return systemScope(governance, caller, systemRef, sourceId);
   if (sourceId !== undefined) return sourceScope(governance, caller, sourceId, sources);
   return { sourceId: null, systemRef: null, sources, systemClass: null, systems: null };
 }

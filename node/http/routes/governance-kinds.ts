@@ -1,3 +1,4 @@
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { LinkFacts } from '../../../protocol/chain/facts.ts';
 import { type Declaration, GOVERNANCE_SOURCE, requestShape } from '../../../protocol/governance/declaration.ts';
@@ -120,7 +121,7 @@ function listRoute({ governanceRecords }: GovernanceKindServices, declaration: D
         'a page may hold few records, or none, and still have a `nextCursor`.',
       query: {
         sourceId: { description: 'Those of one source.', shape: SOURCE, example: GOVERNANCE_SOURCE },
-        systemRef: { description: 'Those about one system.', shape: SYSTEM, example: 'credit-scoring' },
+        systemRef: { description: 'Those about one system.', shape: SYSTEM, example: EXAMPLE_IDS.systemRef },
         current: { description: '`true`: those that no newer one supersedes.', shape: CURRENT, example: 'true' },
         cursor: { description: '`nextCursor` of the page before.', shape: CURSOR, example: writeCursor([42]) },
         limit: { description: `At most ${MAX_GOVERNANCE_PAGE}.`, shape: LIMIT, example: '50' },
