@@ -104,13 +104,20 @@ export const AssertedShape = Closed(
     memberStates: Type.Optional(Words),
     detectedAt: Type.Optional(TimestampShape),
     triggers: Type.Optional(Type.Array(TriggerShape, { minItems: 1 })),
+    reportabilityKnownAt: Type.Optional(TimestampShape),
+    nextReportAt: Type.Optional(TimestampShape),
+    riskAssessmentReviewed: Type.Optional(Type.Boolean()),
+    /** Of a correction: that its clock starts with what it corrects, and the earliest end of a clock of that. */
+    clockInherited: Type.Optional(Type.Literal(true)),
+    inheritedDueAt: Type.Optional(TimestampShape),
+    inheritedRef: Type.Optional(Word),
 
     /** Of impact assessments. */
     firstUseAt: Type.Optional(TimestampShape),
 
     /** Of corrective actions (EU AI Act Art. 20). */
     suspendedAt: Type.Optional(TimestampShape),
-    withdrawnAt: Type.Optional(TimestampShape),
+    measure: Type.Optional(Word),
 
     /** Of retention locks: their period runs from here. */
     startsAt: Type.Optional(TimestampShape),

@@ -287,6 +287,18 @@ test('refused: every endpoint without a required member', async () => {
   }
 });
 
+test('what a corrective action does to a system, and until when, is signed', async () => {
+  const members = { dueAt: '2027-01-31', suspendedAt: '2026-01-02T00:00:00Z', measure: 'disabled' };
+  const { claims } = await recordOf(accepted(await post('/v1/corrective-action', members)).attestationId);
+  assert.equal(claims.asserted, {
+    dueAt: '2027-01-31T00:00:00.000Z',
+    suspendedAt: '2026-01-02T00:00:00.000Z',
+    measure: 'disabled',
+  });
+  const odd = await post('/v1/corrective-action', { dueAt: 'soon' });
+  requireProblem(odd, 'invalid-field', 'no time', 'dueAt');
+});
+
 test('the stores are whole', async () => {
   for (const each of [node, other]) {
     await each.stop();
