@@ -7,7 +7,8 @@ import { payloadKeyTable, preparedKeyTable } from '../records/payload/payload-ke
 import { payloadTable } from '../records/payload/payload-tables.ts';
 import type { Projection } from '../records/projection.ts';
 import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
-import { awaitedProjections, projectionVersionTable } from './migration/projections.ts';
+import { projectionVersionTable } from '../records/projection.ts';
+import { awaitedProjections } from './migration/projections.ts';
 import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { incidentClocks, TRIGGERED_REGIMES } from '../compliance/incident-clocks.ts';
+import { EU_AI_ACT_REGIME, incidentClocks, TRIGGERED_REGIMES } from '../compliance/incident-clocks.ts';
 import { INCIDENT_STATES } from '../compliance/incident-state.ts';
-import { CLOCK_BASES, CLOCK_NOTE, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
+import { CLOCK_BASES, CLOCK_NOTE, type ClockedRecord, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
 import { INCIDENT_REFERENCES } from '../compliance/references.ts';
 import { Closed, OrNull, TimestampShape } from '../shapes.ts';
 import { MAX_LINKED } from '../chain/claims.ts';
@@ -99,17 +99,20 @@ export const IncidentAnswerShape = Closed({
 
 const [GENERAL, WIDESPREAD, DEATH] = STATUTORY_PERIODS;
 
-/** Of an incident that its caller became aware of at 15:30 on 20 November 2026, before anybody was told. */
-export const EXAMPLE_CLOCKS = incidentClocks(
-  {
-    submittedAt: timestampOf(Date.parse(EXAMPLE_SUBMITTED_AT)),
-    claims: {
-      clockStart: timestampOf(Date.UTC(2026, 10, 20, 15, 30)),
-      severity: 'serious',
-      criteria: ['fundamental-rights'],
-    },
+/** Of an incident that its caller became aware of at 15:30 on 20 November 2026. */
+const EXAMPLE_INCIDENT: ClockedRecord = {
+  submittedAt: timestampOf(Date.parse(EXAMPLE_SUBMITTED_AT)),
+  claims: {
+    clockStart: timestampOf(Date.UTC(2026, 10, 20, 15, 30)),
+    severity: 'serious',
+    criteria: ['fundamental-rights'],
   },
-  new Map(),
+};
+/** Before anybody was told of it, and after the authority was. */
+const EXAMPLE_CLOCKS = incidentClocks(EXAMPLE_INCIDENT, new Map());
+export const EXAMPLE_REPORTED_CLOCKS = incidentClocks(
+  EXAMPLE_INCIDENT,
+  new Map([[EU_AI_ACT_REGIME, timestampOf(Date.UTC(2026, 10, 23, 8, 12))]]),
 );
 
 export const INCIDENT_EXAMPLE = {
@@ -137,7 +140,7 @@ export const INCIDENT_EXAMPLE = {
     notificationState: 'open',
     earliestDueAt: '2026-12-05T15:30:00.000Z',
     earliestRef: 'service',
-    clocks: EXAMPLE_CLOCKS.map((clock) => ({ ...clock })),
+    clocks: EXAMPLE_CLOCKS,
     ...INCIDENT_REFERENCES,
     statutoryClocks: [
       { ...GENERAL, dueAt: '2026-12-05T15:30:00.000Z' },

@@ -6,7 +6,7 @@ import { timestampOf } from '../time.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape } from './fields.ts';
 import { ObjectIdShape } from './governance-fields.ts';
-import { ClockStartShape, EXAMPLE_CLOCKS, IncidentClockShape } from './incident.ts';
+import { ClockStartShape, EXAMPLE_REPORTED_CLOCKS, IncidentClockShape } from './incident.ts';
 
 /** Incidents of one page, where no number is asked for and at most. */
 export const DEFAULT_INCIDENTS_PAGE = 50;
@@ -92,10 +92,7 @@ export const INCIDENTS_EXAMPLE: IncidentsAnswer = {
       notificationAttestationId: EXAMPLE_IDS.decision,
       earliestDueAt: timestampOf(Date.UTC(2026, 11, 5, 15, 30)),
       earliestRef: 'service',
-      clocks: EXAMPLE_CLOCKS.map((clock) => ({
-        ...clock,
-        reportedAfterDueAt: clock.dueAt === null ? null : Date.parse(clock.dueAt) < Date.UTC(2026, 10, 23, 8, 12),
-      })),
+      clocks: EXAMPLE_REPORTED_CLOCKS,
       role: 'provider',
       reportability: 'reportable',
       memberStates: ['DE'],

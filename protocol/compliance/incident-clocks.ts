@@ -40,7 +40,7 @@ export interface ClockEnd {
 }
 
 /** One clock of an incident beside what was reported. Which of them applies is for its reporter to say. */
-export interface IncidentClock {
+export type IncidentClock = {
   readonly regime: string;
   readonly ref: string;
   /** Null where the regime's own trigger is not asserted, or the law names no period. */
@@ -48,7 +48,7 @@ export interface IncidentClock {
   /** Whether the report that ends it was sent after `dueAt`; null while there is none, or no end. */
   readonly reportedAfterDueAt: boolean | null;
   readonly source: string;
-}
+};
 
 /**
  * The earliest end among the service's clock, every period of Article 73 whose criterion is asserted, and those of what
@@ -84,7 +84,7 @@ export function inheritedClock(corrected: ClockedRecord, awareness: Timestamp | 
 export type ReportTimes = ReadonlyMap<string, Timestamp>;
 
 /** Every clock of an incident, side by side. */
-export function incidentClocks(record: ClockedRecord, reported: ReportTimes): readonly IncidentClock[] {
+export function incidentClocks(record: ClockedRecord, reported: ReportTimes): IncidentClock[] {
   const { asserted = {} } = record.claims;
   const start = clockStartOf(record).at;
   const own = reported.get(EU_AI_ACT_REGIME);

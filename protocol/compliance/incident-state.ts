@@ -47,8 +47,8 @@ export function incidentState({ incident, notifications, isSuperseded }: Inciden
   if (notifications.some(({ kind }) => kind === 'decision')) return 'notified';
   const reports = notifications.filter(isReport);
   const concerned = incident.claims.asserted?.memberStates ?? [ANY];
-  if (concerned.every((state) => reports.some((report) => reaches(report, state) && isFinal(report))))
-    return 'notified';
+  const finals = reports.filter(isFinal);
+  if (concerned.every((state) => finals.some((report) => reaches(report, state)))) return 'notified';
   if (isSuperseded) return 'superseded';
   if (concerned.every((state) => reports.some((report) => reaches(report, state)))) return 'notified-initial';
   return deadlineState(Date.parse(earliestDue(incident).dueAt), now);

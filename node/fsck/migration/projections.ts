@@ -2,22 +2,18 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { GOVERNANCE_PROJECTIONS } from '../../governance/governance-tables.ts';
 import { INCIDENT_PROJECTIONS } from '../../governance/incident-tables.ts';
-import type { Projection } from '../../records/projection.ts';
+import { type Projection, projectionVersionTable } from '../../records/projection.ts';
 import { tryOpenRecord } from '../../records/record-reader.ts';
 import { splitTexts } from '../../records/record-lines.ts';
 import { bodyTable } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Rows } from '../../store/store.ts';
-import { numberCodec, Table } from '../../store/table.ts';
 
 /** Goes up where one of `RENEWED` gets other rows than before: then all of theirs are made again. */
 const PROJECTIONS_VERSION = 1;
 
 /** Projections whose rows a store of an earlier release has not got, or has in another order. */
 const RENEWED: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS];
-
-/** (node) → version by which its rows of `RENEWED` are made. */
-export const projectionVersionTable = new Table('projection-version', numberCodec);
 
 /** Operations after which a write is full. */
 const WRITE_OPERATIONS = 1_024;

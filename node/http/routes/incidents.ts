@@ -140,7 +140,7 @@ function notificationOf({
 }
 
 function clocksOf(incident: AttestationRecord, notifications: readonly AttestationRecord[]) {
-  return incidentClocks(incident, reportTimes({ incident, notifications })).map((clock) => ({ ...clock }));
+  return incidentClocks(incident, reportTimes({ incident, notifications }));
 }
 
 function placeOf(cursor: string): string {
