@@ -8,6 +8,7 @@ const CLAUSE_STATUSES = [
   'adopted',
   'enacted',
   'in-force',
+  'applies-on-classification',
   'published',
   'voluntary',
   'guidance',

@@ -16,7 +16,6 @@ import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
-import { ComplianceError } from '../../governance/compliance-error.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { GovernanceRecords, ListedRecord } from '../../governance/governance-records.ts';
 import type { Pseudonyms, Subjects } from '../../governance/subjects.ts';
@@ -30,7 +29,7 @@ import { assertedOf } from './governance-facts.ts';
 
 export interface GovernanceKindServices {
   readonly recorder: Recorder;
-  readonly records: Pick<AccountRecords, 'find' | 'requireAll' | 'requireIncident'>;
+  readonly records: Pick<AccountRecords, 'requireAll' | 'requireIncident' | 'requireOfKind'>;
   readonly governanceRecords: Pick<GovernanceRecords, 'page' | 'revising'>;
   readonly pseudonyms: Pick<Pseudonyms, 'assertedSubject' | 'person'>;
   readonly subjects: Pick<Subjects, 'row'>;
@@ -169,10 +168,8 @@ async function linksOf(
   const incident = isTaken('incidentId', incidentId)
     ? await records.requireIncident(caller, incidentId, 'incidentId')
     : undefined;
-  const before = typeof supersedes === 'string' ? await records.find(caller, supersedes) : undefined;
-  if (typeof supersedes === 'string' && before?.kind !== kind) {
-    throw new ComplianceError('attestation-not-found', 'supersedes', `there is no ${kind} of this id`);
-  }
+  const before =
+    typeof supersedes === 'string' ? await records.requireOfKind(caller, supersedes, kind, 'supersedes') : undefined;
   return {
     related: related.length === 0 ? undefined : related,
     decision: decision?.id,

@@ -287,6 +287,28 @@ test('refused: every endpoint without a required member', async () => {
   }
 });
 
+test('an impact assessment on fundamental rights has its members one by one, and is revised by another', async () => {
+  const members = {
+    processes: 'p',
+    usePeriod: 'daily',
+    affectedGroups: ['applicants'],
+    specificRisks: ['r'],
+    oversightMeasures: ['o'],
+    riskMeasures: ['m'],
+    firstUseAt: '2027-01-01',
+    dpiaRef: 'D-1',
+    systemRef: 'scoring',
+  };
+  const first = accepted(await post('/v1/impact-assessment', members));
+  const { claims } = await recordOf(first.attestationId);
+  assert.equal(claims.asserted, { systemRef: 'scoring', firstUseAt: '2027-01-01T00:00:00.000Z' });
+  for (const name of Object.keys(members)) assert.ok(claims.given?.includes(name), name);
+  const second = accepted(await post('/v1/impact-assessment', { supersedes: String(first.assessmentId) }));
+  assert.is((await recordOf(second.attestationId)).links.supersedes, first.attestationId);
+  const other = await post('/v1/risk-assessment', { supersedes: String(first.assessmentId) });
+  requireProblem(other, 'attestation-not-found', 'of another kind', 'supersedes');
+});
+
 test('what a corrective action does to a system, and until when, is signed', async () => {
   const members = { dueAt: '2027-01-31', suspendedAt: '2026-01-02T00:00:00Z', measure: 'disabled' };
   const { claims } = await recordOf(accepted(await post('/v1/corrective-action', members)).attestationId);
