@@ -44,7 +44,7 @@ export interface ClauseEvidence {
   /** Of the needs that are not optional, those that are recorded. */
   readonly recordedNeeds: number;
   readonly requiredNeeds: number;
-  /** What happened by which the duty arises; null where it stands by itself. */
+  /** What happened by which the duty arises, recorded one by one or counted; null where it stands by itself. */
   readonly events: Found | null;
   readonly assertedNotApplicable: Found;
 }
@@ -54,7 +54,9 @@ const SAMPLE_IDS = 3;
 
 /** What is on record for a clause under `evidence-rules/2`, as of the end of a period. */
 export function clauseEvidence(clause: Clause, question: EvidenceQuestion, view: EvidenceView): ClauseEvidence {
-  const events = clause.event === undefined ? null : view.events(clause.event);
+  const { event } = clause;
+  const happened = event === undefined ? null : view.about({ ...event, facts: [] });
+  const events = event === undefined ? null : view.events(event);
   const needs = clause.needs.map((need) => needEvidence(need, events, view));
   const required = needs.filter(({ isOptional }) => !isOptional);
   const recorded = required.filter(({ isRecorded }) => isRecorded).length;
@@ -63,7 +65,7 @@ export function clauseEvidence(clause: Clause, question: EvidenceQuestion, view:
     needs,
     recordedNeeds: recorded,
     requiredNeeds: required.length,
-    events: events && foundOf(events),
+    events: happened,
     assertedNotApplicable: foundOf(assertions),
   };
   return { ...evidence, evidenceStatus: statusOf(clause, question, evidence, assertions) };

@@ -40,6 +40,7 @@ test('every framework of the service is there', () => {
       'NIST_AI_RMF',
       'US_BANK_MRM',
       'US_BANK_MRM_2011',
+      'US_CONSUMER_CREDIT',
       'US_STATE',
       'FINRA',
       'SEC_17A4',
