@@ -1,5 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { CatalogueHeadShape, ClauseShape, DUTY_HOLDERS, FrameworkShape } from '../frameworks/catalogue-shape.ts';
+import {
+  CatalogueHeadShape,
+  ClassDatesShape,
+  ClauseShape,
+  DUTY_HOLDERS,
+  FrameworkShape,
+} from '../frameworks/catalogue-shape.ts';
 import { EVIDENCE_STATUSES, RULE_SET_2 } from '../frameworks/evidence-status.ts';
 import { SYSTEM_CLASSES } from '../frameworks/system-class.ts';
 import { GAP_STATUSES } from '../frameworks/gap.ts';
@@ -60,7 +66,7 @@ const CLAUSE_EVIDENCE = {
   /** Assertions with a reason, a person and a review that is not overdue. */
   notApplicableWithReason: FoundShape,
   neverChecked: ClauseShape.properties.neverChecked,
-  appliesFromByClass: OrNull(Type.Record(Type.String(), Type.String())),
+  appliesFromByClass: OrNull(ClassDatesShape),
   derogation: OrNull(Type.String()),
   legacyRule: OrNull(Type.String()),
   /** When the row itself was last checked against its source. */
@@ -135,8 +141,8 @@ export type GapReportAnswer = Static<typeof GapReportAnswerShape>;
 
 export const GAP_REPORT_EXAMPLE = {
   success: true,
-  catalogueVersion: '2026-11-21.2',
-  asOf: '2026-11-21',
+  catalogueVersion: '2026-11-26.1',
+  asOf: '2026-11-22',
   disclaimer: 'Which records can evidence which clause. Evidence recorded, no determination; not legal advice.',
   framework: 'EU_AI_ACT',
   sourceId: EXAMPLE_IDS.source,

@@ -4,7 +4,7 @@ import periods from './data/clocks.json' with { type: 'json' };
 import { type ClockedRecord, clockStartOf, daysAfter, notificationDueAt } from './notification-clock.ts';
 
 /** Regime of the EU AI Act's own clocks, and of the service's clock, which is no law. */
-export const EU_AI_ACT_REGIME = 'EU_AI_ACT';
+export const EU_AI_ACT_REGIME = 'eu-ai-act';
 export const SERVICE_REGIME = 'service';
 /** Ref of the service's own clock (api-rules §4.2). */
 export const SERVICE_REF = 'service';

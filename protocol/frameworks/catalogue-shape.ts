@@ -82,6 +82,21 @@ const FactNeedShape = Closed({
 });
 export type FactNeed = Static<typeof FactNeedShape>;
 
+/** What happens by which a duty arises: records of a kind that meet every condition. */
+export const EventShape = Closed(
+  {
+    anyOf: Type.Array(Type.Enum([...EVIDENCE_KINDS]), { minItems: 1, uniqueItems: true }),
+    where: Type.Optional(Type.Array(Condition, { minItems: 1 })),
+  },
+  { title: 'ClauseEvent' },
+);
+
+/** First days for classes of systems. */
+export const ClassDatesShape = Closed(
+  { annexIII: Type.Optional(DateShape), annexI: Type.Optional(DateShape), gpai: Type.Optional(DateShape) },
+  { title: 'ClassDates' },
+);
+
 const ClauseNumberShape = Closed(
   {
     what: Text,
@@ -102,10 +117,8 @@ export const ClauseShape = Closed({
   dutyHolder: Type.Array(Type.Enum([...DUTY_HOLDERS]), { minItems: 1, uniqueItems: true }),
   /** `event`: the duty arises when something happens, which `event` describes. */
   trigger: Type.Enum(['standing', 'event']),
-  event: Type.Optional(NeedShape),
-  appliesFromByClass: Type.Optional(
-    Closed({ annexIII: Type.Optional(DateShape), annexI: Type.Optional(DateShape), gpai: Type.Optional(DateShape) }),
-  ),
+  event: Type.Optional(EventShape),
+  appliesFromByClass: Type.Optional(ClassDatesShape),
   derogation: Type.Optional(Text),
   legacyRule: Type.Optional(Text),
   /** What of the clause no record can show, or nobody checks. */

@@ -112,7 +112,10 @@ export class EvidenceView {
     if (counted.length === 0 || isListed(kind)) return NONE;
     return {
       count: counted.reduce((sum, { count }) => sum + count, 0),
-      sampleIds: counted.flatMap(({ first }) => first).slice(0, SAMPLE_IDS),
+      sampleIds: counted
+        .flatMap(({ first }) => first)
+        .sort()
+        .slice(0, SAMPLE_IDS),
     };
   }
 

@@ -31,6 +31,7 @@ function addAll(shown: Set<string>, facts: Readonly<Record<string, Fact>>): void
     shown.add(name);
     for (const one of Array.isArray(value) ? value : [value]) {
       if (typeof one !== 'object') shown.add(`${name}=${String(one)}`);
+      else if ('regime' in one) shown.add(`${name}=${one.regime}`);
     }
   }
 }

@@ -83,7 +83,7 @@ walks('an EU bank deploys credit scoring, and refusals discriminate', async () =
     awarenessAt: ago(DAY_MS),
     criteria: ['fundamental-rights'],
     relatedAttestationIds: [decision],
-    triggers: [{ regime: 'DORA', at: ago(HOUR_MS) }],
+    triggers: [{ regime: 'dora', at: ago(HOUR_MS) }],
     systemRef,
   });
   const clocks = list(incident.clocks);
@@ -265,13 +265,13 @@ walks('a provider of a medical device reports the death of a patient', async () 
     criteria: ['death'],
     memberStates: ['DE'],
     relatedAttestationIds: [decision],
-    triggers: [{ regime: 'MDR', at: ago(6 * DAY_MS) }],
+    triggers: [{ regime: 'mdr', at: ago(6 * DAY_MS) }],
     systemRef,
   });
   for (const [reportType, regime] of [
-    ['initial', 'EU_AI_ACT'],
-    ['final', 'EU_AI_ACT'],
-    ['initial', 'MDR'],
+    ['initial', 'eu-ai-act'],
+    ['final', 'eu-ai-act'],
+    ['initial', 'mdr'],
   ] as const) {
     await provider.post('/v1/notification', {
       to: 'authority',

@@ -1,7 +1,13 @@
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { LinkFacts } from '../../../protocol/chain/facts.ts';
-import { type Declaration, GOVERNANCE_SOURCE, requestShape } from '../../../protocol/governance/declaration.ts';
+import { ASKED_WORDS, isOpenFact } from '../../../protocol/frameworks/asked-words.ts';
+import {
+  type Declaration,
+  GOVERNANCE_SOURCE,
+  type Member,
+  requestShape,
+} from '../../../protocol/governance/declaration.ts';
 import { DECLARATIONS } from '../../../protocol/governance/declarations.ts';
 import {
   DEFAULT_GOVERNANCE_PAGE,
@@ -96,12 +102,7 @@ function recordRoute(services: GovernanceKindServices, declaration: Declaration)
       ...commonOf(declaration, record),
     }),
     warnings: (request) =>
-      Object.entries(members).flatMap(([name, { recommended }]) => {
-        const word = request[name];
-        return recommended === undefined || typeof word !== 'string'
-          ? []
-          : recommendedWarnings(name, word, recommended);
-      }),
+      Object.entries(members).flatMap(([name, member]) => wordWarnings(name, member, request[name])),
   });
 }
 
@@ -143,6 +144,15 @@ function listRoute({ governanceRecords }: GovernanceKindServices, declaration: D
       return { body: { success: true, items, nextCursor: next === undefined ? null : writeCursor([next]) } };
     },
   };
+}
+
+/** Of a word that no clause asks for, or that is none of those recommended: it is signed as it is. */
+function wordWarnings(name: string, { recommended }: Member, word: unknown): readonly string[] {
+  if (typeof word !== 'string') return [];
+  if (recommended !== undefined) return recommendedWarnings(name, word, recommended);
+  const asked = isOpenFact(name) ? ASKED_WORDS[name] : [];
+  if (asked.length === 0 || asked.includes(word)) return [];
+  return [`${name}: no clause of GET /v1/frameworks asks for ${JSON.stringify(word)}; signed as given`];
 }
 
 function sourceOf({ sourceId }: JsonObject): string {

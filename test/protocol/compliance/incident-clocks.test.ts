@@ -27,7 +27,7 @@ test('a serious incident of critical infrastructure is due on day 2, and one wit
 });
 
 test('a death that was reported on day 6 is not after the end of Article 73(4)', () => {
-  const reported = new Map([['EU_AI_ACT', timestampOf(AWARENESS + 6 * DAY_MS)]]);
+  const reported = new Map([['eu-ai-act', timestampOf(AWARENESS + 6 * DAY_MS)]]);
   const clocks = incidentClocks(incident({ severity: 'fatal', criteria: ['death'] }), reported);
   const after = (ref: string) => clocks.find((clock) => clock.ref === ref)?.reportedAfterDueAt;
   assert.equal([after('73(4)'), after('73(3)'), after('service')], [false, true, true]);
@@ -36,7 +36,7 @@ test('a death that was reported on day 6 is not after the end of Article 73(4)',
 test('every clock names its source, and no regime of another trigger has an end by itself', () => {
   for (const { regime, dueAt, source } of incidentClocks(incident({}), new Map())) {
     assert.ok(source.length > 0);
-    assert.is(dueAt === null, regime !== 'service' && regime !== 'EU_AI_ACT', regime);
+    assert.is(dueAt === null, regime !== 'service' && regime !== 'eu-ai-act', regime);
   }
 });
 

@@ -114,11 +114,11 @@ export const historyArbitrary = fc.array(fc.record({ day: fc.integer({ min: 0, m
 
 /**
  * Records generated histories, each as an account of its own, and reads what a node says of every clause of each, beside
- * what the rules say of the records alone. Both as JSON text.
+ * what the rules say of the records alone: a text for each row.
  */
 export async function compareHistories(
   histories: readonly (readonly { readonly day: number; readonly draft: Draft }[])[],
-  onCompared: (node: string, rules: string) => void,
+  onCompared: (node: readonly string[], rules: readonly string[]) => void,
 ): Promise<void> {
   await using directory = await temporaryDirectory();
   let now = START;
@@ -142,7 +142,11 @@ export async function compareHistories(
   }
 }
 
-async function nodeSays(fixture: TallyFixture, governed: GovernanceRecords, account: string): Promise<string> {
+async function nodeSays(
+  fixture: TallyFixture,
+  governed: GovernanceRecords,
+  account: string,
+): Promise<readonly string[]> {
   const caller = {
     account: { id: account, tier: 'unmetered' as const, createdAt: timestampOf(0) },
     key: { id: 'key', scopes: [], sources: null },
@@ -150,37 +154,33 @@ async function nodeSays(fixture: TallyFixture, governed: GovernanceRecords, acco
   const { tallies } = await readTallies(fixture.store, { account, sources: null, ...PERIOD });
   const counted = tallies.filter(({ facet: { environment } }) => environment !== 'test' && environment !== 'staging');
   const evidence = await readEvidence(governed, caller, ALL, PERIOD, counted);
-  return JSON.stringify(
-    catalogue.frameworks.flatMap((framework) =>
-      framework.clauses.map((clause) => {
-        const { evidenceStatus, needs, events } = evidence.of(framework, clause);
-        return [
-          framework.id,
-          clause.clause,
-          evidenceStatus,
-          needs.map(({ recorded, count }) => [recorded, count]),
-          events,
-        ];
-      }),
-    ),
+  return catalogue.frameworks.flatMap((framework) =>
+    framework.clauses.map((clause) => {
+      const { evidenceStatus, needs, events } = evidence.of(framework, clause);
+      return JSON.stringify([
+        framework.id,
+        clause.clause,
+        evidenceStatus,
+        needs.map(({ recorded, count }) => [recorded, count]),
+        events,
+      ]);
+    }),
   );
 }
 
-function rulesSay(records: readonly AttestationRecord[]): string {
+function rulesSay(records: readonly AttestationRecord[]): readonly string[] {
   const view = viewOfRecords(PERIOD, records.toReversed());
-  return JSON.stringify(
-    catalogue.frameworks.flatMap(({ id: framework, clauses }) =>
-      clauses.map((clause) => {
-        const question = { ...PERIOD, framework, systemClass: null, covers: () => false };
-        const { evidenceStatus, needs, events } = clauseEvidence(clause, question, view);
-        return [
-          framework,
-          clause.clause,
-          evidenceStatus,
-          needs.map(({ isRecorded, count }) => [isRecorded, count]),
-          events,
-        ];
-      }),
-    ),
+  return catalogue.frameworks.flatMap(({ id: framework, clauses }) =>
+    clauses.map((clause) => {
+      const question = { ...PERIOD, framework, systemClass: null, covers: () => false };
+      const { evidenceStatus, needs, events } = clauseEvidence(clause, question, view);
+      return JSON.stringify([
+        framework,
+        clause.clause,
+        evidenceStatus,
+        needs.map(({ isRecorded, count }) => [isRecorded, count]),
+        events,
+      ]);
+    }),
   );
 }

@@ -269,7 +269,7 @@ test('every authority concerned is to have a report, and then a final one', asyn
   const { incidentId } = accepted(await post({ memberStates: ['DE', 'FR'] }, ask));
   const state = async () => (await list('', ask))[0]?.notificationState;
   accepted(await tell(incidentId, { to: 'provider' }, ask));
-  accepted(await tell(incidentId, { regime: 'GDPR' }, ask));
+  accepted(await tell(incidentId, { regime: 'gdpr' }, ask));
   accepted(await tell(incidentId, { memberState: 'DE', reportType: 'final' }, ask));
   assert.is(await state(), 'open');
   accepted(await tell(incidentId, { memberState: 'FR' }, ask));
@@ -296,14 +296,14 @@ test('when a report was sent counts, and not when it was recorded', async () => 
 test('a regime with a trigger of its own has an end once that is asserted', async () => {
   const ask = await freshAccount();
   const at = new Date(now() - 2 * 3_600_000).toISOString();
-  const body = accepted(await post({ triggers: [{ regime: 'DORA', at }] }, ask));
+  const body = accepted(await post({ triggers: [{ regime: 'dora', at }] }, ask));
   assert.is(Date.parse(String(clockOf(body, '19 initial').dueAt)), Date.parse(at) + 4 * 3_600_000);
   assert.is(clockOf(body, '33').dueAt, null);
-  accepted(await tell(body.incidentId, { regime: 'DORA' }, ask));
+  accepted(await tell(body.incidentId, { regime: 'dora' }, ask));
   const [item] = await list('', ask);
   assert.equal([item?.notificationState, clockOf(item ?? {}, '19 initial').reportedAfterDueAt], ['open', false]);
   requireProblem(await post({ triggers: [{ regime: 'NONE', at }] }, ask), 'invalid-field', 'no such regime');
-  const future = await post({ triggers: [{ regime: 'DORA', at: new Date(now() + DAY_MS).toISOString() }] }, ask);
+  const future = await post({ triggers: [{ regime: 'dora', at: new Date(now() + DAY_MS).toISOString() }] }, ask);
   requireProblem(future, 'time-in-future', 'still to come', 'triggers.0.at');
 });
 
