@@ -29,6 +29,7 @@ import type { DecisionServices } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
+import { templateRoute } from './http/routes/templates.ts';
 import { gapReportRoute } from './http/routes/gap-report.ts';
 import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
@@ -101,6 +102,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...logRoutes(context),
     frameworksRoute(),
     frameworkRoute(),
+    templateRoute({ ...context.governance, node: context.config.id, now }),
     gapReportRoute({ ...context.governance, store: context.store, node: context.config.id, now }),
     auditLogRoute(context.store),
     auditExportRoute(context.store),

@@ -49,6 +49,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
+  'template-not-found':
+    'There is no template of this name: `fria`, `technical-documentation`, `incident-report`, `model-validation`, `bias-audit-summary`.',
   'system-not-found':
     'The register of this node has no system of this name that the key reaches. `GET /v1/systems` lists them.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',

@@ -1,4 +1,4 @@
-const ALTERNATIVE_PATTERN = '[a-zA-Z][a-zA-Z0-9]*(?:=[a-zA-Z0-9:_-]+|>=[1-9]\\d*)?';
+const ALTERNATIVE_PATTERN = '[a-zA-Z][a-zA-Z0-9]*(?:=[a-zA-Z0-9:_()-]+|>=[1-9]\\d*)?';
 /** Alternatives separated by `|`: `name`, `name=value`, or `name>=days` for a period in days. */
 export const CONDITION_PATTERN = `^${ALTERNATIVE_PATTERN}(?:\\|${ALTERNATIVE_PATTERN})*$`;
 
@@ -9,7 +9,7 @@ export interface Alternative {
   readonly holds: (shown: ReadonlySet<string>) => boolean;
 }
 
-const ALTERNATIVE = /^([a-zA-Z][a-zA-Z0-9]*)(?:(=|>=)([\w:-]+))?$/;
+const ALTERNATIVE = /^([a-zA-Z][a-zA-Z0-9]*)(?:(=|>=)([\w:()-]+))?$/;
 const read = new Map<string, readonly Alternative[]>();
 
 /** The alternatives of a condition of the catalogue. Throws `RangeError` where the text is none. */

@@ -1,3 +1,4 @@
+import { annexPointOf } from './annex-point.ts';
 import type { Asserted } from '../chain/asserted.ts';
 import type { AttestationRecord } from '../chain/record.ts';
 
@@ -13,6 +14,10 @@ export function shownFacts({ claims, links }: AttestationRecord): ReadonlySet<st
   const told = { actionStatus, criteria, environment, legalHold, modelId, modelVersion, overallRating };
   addAll(shown, { ...told, residualRisk, retentionPeriodDays, reviewOutcome, scope, severity });
   addAll(shown, asserted);
+  for (const point of asserted.annexPoint ?? []) {
+    const written = annexPointOf(point);
+    if (written !== undefined) shown.add(`annexPoint=${written}`);
+  }
   const { decision: decisionId, incident: incidentId } = links;
   // A name that was given and leads to nothing shows nothing.
   for (const [name, target] of Object.entries({ decisionId, incidentId })) {

@@ -345,7 +345,8 @@ function requireNamed({ clauses }: GapReportAnswer, least: number): void {
   assert.ok(some.length >= least, `${some.length} rows: ${some.map(({ clause }) => clause).join()}`);
   for (const row of clauses) {
     if (row.evidenceStatus === 'recorded') requireRecords(row);
-    if (row.evidenceStatus === 'nothing-recorded')
+    const isNothing = row.evidenceStatus === 'nothing-recorded';
+    if (isNothing)
       assert.ok(
         row.needs.some(({ missing }) => missing !== null),
         row.clause,

@@ -64,6 +64,12 @@ function linksOf(route: Route, routes: readonly Route[]): JsonObject {
   return Object.fromEntries(links);
 }
 
+/** An empty requirement says that the key may be left out. */
+function securityOf(route: Route): JsonValue {
+  if (route.access !== 'key') return [];
+  return route.withoutKey === undefined ? [{ apiKey: [] }] : [{ apiKey: [] }, {}];
+}
+
 function linkTo(route: Route, parameters: JsonObject): JsonObject {
   return { operationId: operationId(route), parameters };
 }
@@ -138,6 +144,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/proofs/', 'proofs'],
   ['/v1/frameworks', 'reports'],
   ['/v1/reports/', 'reports'],
+  ['/v1/templates/', 'reports'],
   ['/v1/audit-log', 'reports'],
   ['/v1/sources/', 'reports'],
   ['/v1/account', 'accounts'],
@@ -194,7 +201,7 @@ export function operationOf(route: Route, place: OperationPlace): JsonObject {
     description: description ?? `${summary}.`,
     // A payment names the one address of what it pays for.
     ...(route.access === 'paid' ? { servers: [{ url: baseUrl }] } : {}),
-    security: route.access === 'key' ? [{ apiKey: [] }] : [],
+    security: securityOf(route),
     ...(route.access === 'key' && route.scope !== null ? { 'x-scope': route.scope } : {}),
     ...(route.access === 'paid' ? paymentInfo(route) : {}),
     parameters: [

@@ -12,7 +12,7 @@ import type { GovernanceRecords } from '../../governance/governance-records.ts';
 import { fieldError, Problem } from '../problem.ts';
 
 /** Records of each kind that one report looks at, the newest. */
-const MAX_LISTED = 2_000;
+export const MAX_LISTED = 2_000;
 
 /** What a report is about: all of an account, one source, or one system with its sources. */
 export interface ReportScope {
@@ -36,18 +36,24 @@ export interface GapEvidence {
 
 type Services = Pick<GovernanceRecords, 'listed' | 'page' | 'system'>;
 
+/** A system by its name, and the one source of it that is asked for; `field`: the parameter that names it. */
+interface SystemAsked {
+  readonly systemRef: string;
+  readonly sourceId?: string | undefined;
+  readonly field?: string;
+}
+
 /** A system with its sources, or with one that is asked for. Throws `Problem` 404 `system-not-found`. */
 export async function systemScope(
   governance: Services,
   { account, key }: Caller,
-  systemRef: string,
-  sourceId: string | undefined,
+  { systemRef, sourceId, field = 'systemRef' }: SystemAsked,
 ): Promise<ReportScope> {
   const entry = await governance.system(account.id, systemRef);
   if (entry === undefined || !reaches(key, entry.sourceId)) {
     const message = 'is no system in the register of this node';
-    throw new Problem('system-not-found', `systemRef ${message}`, {
-      errors: [fieldError(['systemRef'], 'unknown', message)],
+    throw new Problem('system-not-found', `${field} ${message}`, {
+      errors: [fieldError([field], 'unknown', message)],
     });
   }
   const { asserted = {} } = entry.claims;
@@ -93,7 +99,7 @@ export async function readEvidence(
   const { records, truncated } = await governance.listed(
     account.id,
     MAX_LISTED,
-    (record) => reaches(key, record.sourceId) && isWithin(scope, record),
+    (record) => reaches(key, record.sourceId) && isAboutSystem(scope, record),
   );
   const view = new EvidenceView(period, records, counted);
   const question = { ...period, systemClass: scope.systemClass, covers: coverage(scope) };
@@ -117,7 +123,11 @@ export async function rowsOf<Row>(
   return rows;
 }
 
-function isWithin({ sourceId, sources, systems }: ReportScope, { sourceId: of, claims }: AttestationRecord): boolean {
+/** Whether a record of governance is about what a report is about. */
+export function isAboutSystem(
+  { sourceId, sources, systems }: ReportScope,
+  { sourceId: of, claims }: AttestationRecord,
+): boolean {
   if (systems === null || of === sourceId) return true;
   if (sourceId === null && sources?.includes(of) === true) return true;
   const { systemRef, systems: named = [] } = claims.asserted ?? {};

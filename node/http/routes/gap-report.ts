@@ -151,7 +151,7 @@ async function scopeOf(
   { sourceId, systemRef }: Asking,
 ): Promise<ReportScope> {
   const sources = await sourcesOf(store, caller, sourceId);
-  if (systemRef !== undefined) return systemScope(governance, caller, systemRef, sourceId);
+  if (systemRef !== undefined) return systemScope(governance, caller, { systemRef, sourceId });
   if (sourceId !== undefined) return sourceScope(governance, caller, sourceId, sources);
   return { sourceId: null, systemRef: null, sources, systemClass: null, systems: null };
 }

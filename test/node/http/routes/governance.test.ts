@@ -305,8 +305,8 @@ test('an impact assessment on fundamental rights has its members one by one, and
   for (const name of Object.keys(members)) assert.ok(claims.given?.includes(name), name);
   const second = accepted(await post('/v1/impact-assessment', { supersedes: String(first.assessmentId) }));
   assert.is((await recordOf(second.attestationId)).links.supersedes, first.attestationId);
-  const other = await post('/v1/risk-assessment', { supersedes: String(first.assessmentId) });
-  requireProblem(other, 'attestation-not-found', 'of another kind', 'supersedes');
+  const ofOtherKind = await post('/v1/risk-assessment', { supersedes: String(first.assessmentId) });
+  requireProblem(ofOtherKind, 'attestation-not-found', 'of another kind', 'supersedes');
 });
 
 test('what a corrective action does to a system, and until when, is signed', async () => {
