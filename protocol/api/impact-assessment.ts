@@ -4,7 +4,11 @@ import { Closed } from '../shapes.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
-import { ListOf, ObjectIdShape, PersonShape, TextListShape, WordShape } from './governance-fields.ts';
+import { IdTextShape, ListOf, ObjectIdShape, PersonShape, TextListShape, WordShape } from './governance-fields.ts';
+import { TimeOrDayShape } from './times.ts';
+
+const MAX_TEXT = 4000;
+const MAX_REFERENCE = 256;
 
 /** `POST /v1/impact-assessment`. */
 export const ImpactAssessmentRequestShape = Type.Object({
@@ -15,6 +19,22 @@ export const ImpactAssessmentRequestShape = Type.Object({
   /** `low-risk`, `medium-risk`, `high-risk` or `critical-risk` are recommended. */
   overallRating: Type.Optional(WordShape),
   assessedBy: Type.Optional(PersonShape),
+
+  /** What Art. 27(1)(a) to (f) of the EU AI Act asks for, one by one. */
+  processes: Type.Optional(TextShape(1, MAX_TEXT)),
+  /** Period and frequency of use. */
+  usePeriod: Type.Optional(TextShape(1, MAX_TEXT)),
+  affectedGroups: Type.Optional(TextListShape(0)),
+  specificRisks: Type.Optional(TextListShape(0)),
+  oversightMeasures: Type.Optional(TextShape(1, MAX_TEXT)),
+  /** If the risks materialise: governance and complaints among them. */
+  riskMeasures: Type.Optional(TextShape(1, MAX_TEXT)),
+  /** First use of the system, past or to come. */
+  firstUseAt: Type.Optional(TimeOrDayShape),
+  /** The data protection impact assessment that this one refers to, Art. 27(4). */
+  dpiaRef: Type.Optional(TextShape(1, MAX_REFERENCE)),
+  /** The impact assessment that this one replaces. */
+  supersedes: Type.Optional(IdTextShape),
 });
 
 export const ImpactAssessmentAnswerShape = Closed({
@@ -35,6 +55,14 @@ export const IMPACT_ASSESSMENT_EXAMPLE = {
     potentialHarms: ['Unjustified refusal', 'Over-indebtedness'],
     overallRating: 'medium-risk',
     assessedBy: 'model-risk',
+    processes: 'Applications for consumer loans in branches and online.',
+    usePeriod: 'Every application, on working days, from December 2027 on.',
+    affectedGroups: ['Applicants', 'Applicants without a credit history'],
+    specificRisks: ['Refusal of groups that the training data hardly know'],
+    oversightMeasures: 'A loan officer decides on every refusal and may stop the system.',
+    riskMeasures: 'Complaints go to the credit ombudsman; use is suspended by the head of retail risk.',
+    firstUseAt: '2027-12-02',
+    dpiaRef: 'DPIA-2026-014',
   },
   answer: {
     ...ENVELOPE_EXAMPLE,

@@ -8,6 +8,8 @@ const CLAUSE_STATUSES = [
   'adopted',
   'enacted',
   'in-force',
+  /** In force, and of no effect before a system is classified. */
+  'applies-on-classification',
   'published',
   'voluntary',
   'guidance',
