@@ -197,10 +197,11 @@ test('a call without a key that may is refused, with a code that is described', 
   }, isFree);
 });
 
-// An account's requests of a minute are fewer than the trials of all operations: those of governance come from another.
+// An account's requests of a minute are fewer than the trials of all operations: those of governance come from others.
 for (const [which, isMeant] of [
   ['of a kind of governance', isOfGovernance],
-  ['of anything else', (operation: Operation) => !isOfGovernance(operation)],
+  ['of assessments and what follows', isOfAssessment],
+  ['of anything else', (operation: Operation) => !isOfGovernance(operation) && !isOfAssessment(operation)],
 ] as const) {
   test(`what is not as described is refused, with a code that is: ${which}`, () =>
     every(
@@ -236,6 +237,10 @@ function isFree({ usd }: Operation): boolean {
 
 function isOfGovernance({ template }: Operation): boolean {
   return Object.values(DECLARATIONS).some(({ path, listPath }) => template === path || template === listPath);
+}
+
+function isOfAssessment({ template }: Operation): boolean {
+  return ['/v1/risk-assessment', '/v1/impact-assessment', '/v1/incident', '/v1/corrective-action'].includes(template);
 }
 
 function formTrials(operation: Operation, request: LiveRequest): Trial[] {
