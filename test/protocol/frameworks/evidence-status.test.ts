@@ -172,6 +172,23 @@ test('without an event no duty arises, and every event is asked for', () => {
   assert.is(evidence(asked, [one, two, told(one), told(two)]).evidenceStatus, 'recorded');
 });
 
+test('in the place of an incident stands its correction, from when that was recorded', () => {
+  const asked = clause([TOLD], { trigger: 'event', event: INCIDENT });
+  const first = record('incident', { claims: { criteria: ['death'] } });
+  const told = ({ id }: AttestationRecord) =>
+    record('notification', { claims: { asserted: { sentAt: timestampOf(0) } }, links: { incident: id } });
+  const corrected = (criteria: 'death' | 'health', at: string) =>
+    record('incident', { at, claims: { criteria: [criteria] }, links: { supersedes: first.id } });
+  const again = corrected('death', '2026-07-01T00:00:00Z');
+  assert.is(evidence(asked, [first, again]).evidenceStatus, 'nothing-recorded');
+  assert.is(evidence(asked, [first, told(first), again]).evidenceStatus, 'recorded', 'told of the first');
+  assert.is(evidence(asked, [first, again, told(again)]).evidenceStatus, 'recorded');
+  const lesser = [first, corrected('health', '2026-07-01T00:00:00Z')];
+  assert.is(evidence(asked, lesser).evidenceStatus, 'no-event-recorded');
+  const later = [first, corrected('health', '2027-07-01T00:00:00Z')];
+  assert.is(evidence(asked, later).evidenceStatus, 'nothing-recorded', 'after the end');
+});
+
 test('an assertion that a clause does not apply needs a reason, a person and a date of review', () => {
   const whole = notApplicable(REASONED);
   assert.is(evidence(clause([DOCUMENT]), [whole]).evidenceStatus, 'asserted-not-applicable');

@@ -76,7 +76,14 @@ test('a document with its hash and version is what a row rests on, and what is m
   await post('/v1/attest', { sourceId, data: { n: ++unique } });
   const before = await row(`systemRef=${systemRef}`, 'EU_AI_ACT', '11 + Annex IV');
   assert.equal([before.recordedNeeds, before.status], [0, 'absent']);
-  const document = { docType: 'technical-documentation', docVersion: '1', sha256: SHA, approvedBy: 'head', systemRef };
+  const document = {
+    docType: 'technical-documentation',
+    docVersion: '1',
+    sha256: SHA,
+    approvedBy: 'head',
+    annexPoint: ['IV(1)'],
+    systemRef,
+  };
   const { attestationId } = await post('/v1/document', document);
   const after = await row(`systemRef=${systemRef}`, 'EU_AI_ACT', '11 + Annex IV');
   assert.ok(after.needs.some(({ recorded, sampleIds }) => recorded && sampleIds[0] === attestationId));
@@ -111,10 +118,12 @@ test('without a death there is no event, and with one the authority is to be tol
     description: 'd',
     incidentPeriodStart: '2026-01-01T00:00:00Z',
     criteria: ['death'],
+    awarenessAt: '2026-01-01T00:00:00Z',
+    memberStates: ['DE'],
   };
   await post('/v1/incident', { ...incident, criteria: ['health'] });
   const clause = (await reportOf('framework=EU_AI_ACT')).clauses.find(({ clause: name }) => name === '73(4)');
-  if (clause?.trigger !== 'event') return;
+  assert.is(clause?.trigger, 'event');
   assert.is((await row(`sourceId=${sourceId}`, 'EU_AI_ACT', '73(4)')).events?.count, 0);
   const { incidentId } = await post('/v1/incident', incident);
   const open = await row(`sourceId=${sourceId}`, 'EU_AI_ACT', '73(4)');
@@ -122,6 +131,8 @@ test('without a death there is no event, and with one the authority is to be tol
   await post('/v1/notification', {
     sourceId,
     to: 'authority',
+    regime: 'eu-ai-act',
+    memberState: 'DE',
     reportType: 'initial',
     sentAt: '2026-01-02',
     incidentId: String(incidentId),

@@ -53,6 +53,11 @@ export const LONG: readonly (readonly [path: GovernancePath, members: JsonObject
     { risksIdentified: Array.from({ length: 100 }, () => textOf(2000)), residualRisk: textOf(64) },
   ],
   ['/v1/impact-assessment', { intendedPurpose: textOf(4000), overallRating: textOf(64) }],
+  ['/v1/impact-assessment', { processes: textOf(4000), dpiaRef: textOf(256), affectedGroups: [textOf(2000)] }],
+  [
+    '/v1/impact-assessment',
+    { usePeriod: textOf(1000), oversightMeasures: [textOf(2000)], riskMeasures: [textOf(2000)] },
+  ],
   ['/v1/corrective-action', { nonconformityDescription: textOf(4000), rootCause: textOf(4000) }],
 ];
 
@@ -107,6 +112,14 @@ export const REFUSED: readonly (readonly [path: GovernancePath, members: JsonObj
   ['/v1/impact-assessment', { intendedPurpose: '' }, 'intendedPurpose'],
   ['/v1/impact-assessment', { intendedPurpose: textOf(4001) }, 'intendedPurpose'],
   ['/v1/impact-assessment', { overallRating: 3 }, 'overallRating'],
+  ['/v1/impact-assessment', { processes: '' }, 'processes'],
+  ['/v1/impact-assessment', { usePeriod: textOf(1001) }, 'usePeriod'],
+  ['/v1/impact-assessment', { affectedGroups: 'all' }, 'affectedGroups'],
+  ['/v1/impact-assessment', { specificRisks: [''] }, 'specificRisks.0'],
+  ['/v1/impact-assessment', { dpiaRef: textOf(257) }, 'dpiaRef'],
+  ['/v1/impact-assessment', { firstUseAt: 'soon' }, 'firstUseAt'],
+  ['/v1/impact-assessment', { firstUseAt: '2026-02-30' }, 'firstUseAt'],
+  ['/v1/impact-assessment', { supersedes: 7 }, 'supersedes'],
   ['/v1/corrective-action', { nonconformityDescription: textOf(4001) }, 'nonconformityDescription'],
   ['/v1/corrective-action', { status: 'done' }, 'status'],
   ['/v1/corrective-action', { correctiveActions: [7] }, 'correctiveActions.0'],

@@ -220,6 +220,43 @@ test('assessments are answered with exactly their fields, and another word than 
   assert.match(String(rated.warnings), /^overallRating: "medium"/);
 });
 
+test('an impact assessment tells which points of Art. 27 it has, and signs nothing of their texts', async () => {
+  const members = { processes: 'p', affectedGroups: ['secret group'], dpiaRef: 'DPIA-1', firstUseAt: '2027-12-02' };
+  const { attestationId } = accepted(await post('/v1/impact-assessment', members));
+  const stored = await readRecord(node.context.store, recordId(String(attestationId)));
+  assert.ok(stored);
+  assert.equal(stored.record.claims.given, [
+    'affectedGroups',
+    'dpiaRef',
+    'firstUseAt',
+    'intendedPurpose',
+    'processes',
+    'sourceId',
+  ]);
+  assert.not.match(stored.texts.head + stored.texts.body, /secret group|DPIA-1/);
+  const moment = accepted(await post('/v1/impact-assessment', { firstUseAt: '2026-03-01T10:00:00+02:00' }));
+  assert.is((await recordOf(moment.attestationId)).claims.asserted?.firstUseAt, '2026-03-01T08:00:00.000Z');
+});
+
+test('an impact assessment supersedes another one, by either of its ids, and nothing else', async () => {
+  const { assessmentId, attestationId } = accepted(await post('/v1/impact-assessment'));
+  for (const supersedes of [String(assessmentId), String(attestationId)]) {
+    const next = accepted(await post('/v1/impact-assessment', { supersedes }));
+    assert.equal((await recordOf(next.attestationId)).links, { supersedes: attestationId });
+  }
+  const risk = accepted(await post('/v1/risk-assessment'));
+  for (const supersedes of [NOTHING, 'none', String(risk.attestationId)]) {
+    const refused = await post('/v1/impact-assessment', { supersedes });
+    requireProblem(refused, 'attestation-not-found', supersedes, 'supersedes');
+  }
+  const foreign = await post(
+    '/v1/impact-assessment',
+    { supersedes: String(attestationId) },
+    { key: API_KEYS.enterprise },
+  );
+  requireProblem(foreign, 'attestation-not-found', 'of another account', 'supersedes');
+});
+
 test('a repeated request is answered as the first time, whatever happened since', async () => {
   const sessionId = String(accepted(await post('/v1/session/start')).sessionId);
   const originalAttestationId = await attest();
