@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { EU_AI_ACT_REGIME, incidentClocks, TRIGGERED_REGIMES } from '../compliance/incident-clocks.ts';
+import { incidentClocks } from '../compliance/incident-clocks.ts';
+import { TRIGGERED_REGIMES } from '../compliance/regime-clocks.ts';
 import { INCIDENT_STATES } from '../compliance/incident-state.ts';
 import { CLOCK_BASES, CLOCK_NOTE, type ClockedRecord, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
 import { INCIDENT_REFERENCES } from '../compliance/references.ts';
@@ -109,11 +110,11 @@ const EXAMPLE_INCIDENT: ClockedRecord = {
   },
 };
 /** Before anybody was told of it, and after the authority was. */
-const EXAMPLE_CLOCKS = incidentClocks(EXAMPLE_INCIDENT, new Map());
-export const EXAMPLE_REPORTED_CLOCKS = incidentClocks(
-  EXAMPLE_INCIDENT,
-  new Map([[EU_AI_ACT_REGIME, timestampOf(Date.UTC(2026, 10, 23, 8, 12))]]),
-);
+const EXAMPLE_CLOCKS = incidentClocks(EXAMPLE_INCIDENT, { others: [] });
+export const EXAMPLE_REPORTED_CLOCKS = incidentClocks(EXAMPLE_INCIDENT, {
+  own: timestampOf(Date.UTC(2026, 10, 23, 8, 12)),
+  others: [],
+});
 
 export const INCIDENT_EXAMPLE = {
   request: {

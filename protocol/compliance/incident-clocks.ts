@@ -1,7 +1,7 @@
 import type { Asserted } from '../chain/asserted.ts';
-import { type Timestamp, timestampOf } from '../time.ts';
-import periods from './data/clocks.json' with { type: 'json' };
+import type { Timestamp } from '../time.ts';
 import { type ClockedRecord, clockStartOf, daysAfter, notificationDueAt } from './notification-clock.ts';
+import { REGIME_PERIODS, type RegimeReport, regimeTimes } from './regime-clocks.ts';
 
 /** Regime of the EU AI Act's own clocks, and of the service's clock, which is no law. */
 export const EU_AI_ACT_REGIME = 'eu-ai-act';
@@ -9,7 +9,6 @@ export const SERVICE_REGIME = 'service';
 /** Ref of the service's own clock (api-rules §4.2). */
 export const SERVICE_REF = 'service';
 
-const HOUR_MS = 3_600_000;
 const SERVICE_SOURCE = 'the service’s own clock, by severity; no article of a law';
 
 /** Periods of EU AI Act Art. 73, and what of an incident has to be asserted for each. */
@@ -29,9 +28,6 @@ const ARTICLE_73 = [
     source: 'Regulation (EU) 2024/1689 Art. 73(4)',
   },
 ] as const;
-
-/** Regimes whose clocks start by a trigger of their own. */
-export const TRIGGERED_REGIMES: readonly string[] = [...new Set(periods.map(({ regime }) => regime))];
 
 /** The end of a clock, and which clock it is. */
 export interface ClockEnd {
@@ -80,14 +76,17 @@ export function inheritedClock(corrected: ClockedRecord, awareness: Timestamp | 
   };
 }
 
-/** When a report under each regime was sent, as its caller asserts it or as it was recorded; regimes without one are absent. */
-export type ReportTimes = ReadonlyMap<string, Timestamp>;
+/** What was reported of an incident. */
+export interface Reports {
+  /** When the report was sent that ends the clocks of the EU AI Act; absent while there is none. */
+  readonly own?: Timestamp | undefined;
+  readonly others: readonly RegimeReport[];
+}
 
 /** Every clock of an incident, side by side. */
-export function incidentClocks(record: ClockedRecord, reported: ReportTimes): IncidentClock[] {
+export function incidentClocks(record: ClockedRecord, { own, others }: Reports): IncidentClock[] {
   const { asserted = {} } = record.claims;
   const start = clockStartOf(record).at;
-  const own = reported.get(EU_AI_ACT_REGIME);
   const article73 = isBoundByArticle73(asserted)
     ? ARTICLE_73.map(({ ref, days, source }) => clock(EU_AI_ACT_REGIME, ref, daysAfter(start, days), own, source))
     : ARTICLE_73.map(({ ref, source }) => clock(EU_AI_ACT_REGIME, ref, null, own, source));
@@ -95,9 +94,9 @@ export function incidentClocks(record: ClockedRecord, reported: ReportTimes): In
     clock(SERVICE_REGIME, SERVICE_REF, notificationDueAt(record), own, SERVICE_SOURCE),
     ...article73,
     ...(asserted.role === 'deployer' ? [deployerClock()] : []),
-    ...periods.map(({ regime, ref, value, unit, source }) => {
-      const trigger = asserted.triggers?.find((one) => one.regime === regime)?.at;
-      return clock(regime, ref, endOf(trigger, value, unit), reported.get(regime), source);
+    ...REGIME_PERIODS.map((period) => {
+      const { dueAt, reportedAt } = regimeTimes(period, asserted, others);
+      return clock(period.regime, period.ref, dueAt, reportedAt, period.source);
     }),
   ];
 }
@@ -110,11 +109,6 @@ function deployerClock(): IncidentClock {
 
 function isBoundByArticle73({ role, providerUnreachable }: Asserted): boolean {
   return role !== 'deployer' || providerUnreachable === true;
-}
-
-function endOf(trigger: Timestamp | undefined, value: number | null, unit: string): Timestamp | null {
-  if (trigger === undefined || value === null) return null;
-  return unit === 'hours' ? timestampOf(Date.parse(trigger) + value * HOUR_MS) : daysAfter(trigger, value);
 }
 
 function clock(

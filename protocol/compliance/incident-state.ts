@@ -1,6 +1,6 @@
 import type { AttestationRecord } from '../chain/record.ts';
 import type { Timestamp } from '../time.ts';
-import { earliestDue, EU_AI_ACT_REGIME, type ReportTimes } from './incident-clocks.ts';
+import { earliestDue, type Reports } from './incident-clocks.ts';
 import { AUTHORITY_NOTIFICATION, DEADLINE_STATES, deadlineState } from './notification-clock.ts';
 
 /** Where an incident stands. What is no longer open has another record that closed it. */
@@ -55,18 +55,16 @@ export function incidentState({ incident, notifications, isSuperseded }: Inciden
 }
 
 /**
- * When the report under each regime was sent that ends its clock. Under the EU AI Act that is the first one once every
- * authority concerned has it.
+ * What was reported of an incident. The clocks of the EU AI Act end by the first report once every authority concerned
+ * has it.
  */
-export function reportTimes({ incident, notifications }: Omit<IncidentHistory, 'isSuperseded'>): ReportTimes {
-  const times = new Map<string, Timestamp>();
-  for (const notification of notifications) {
-    const { regime } = notification.claims.asserted ?? {};
-    if (regime === undefined || AI_ACT.test(regime)) continue;
-    times.set(regime, earlier(times.get(regime), sentAt(notification)));
-  }
-  const own = ownReportTime(incident, notifications);
-  return own === undefined ? times : times.set(EU_AI_ACT_REGIME, own);
+export function reportsOf({ incident, notifications }: Omit<IncidentHistory, 'isSuperseded'>): Reports {
+  const others = notifications.flatMap((notification) => {
+    const { regime, reportType } = notification.claims.asserted ?? {};
+    if (regime === undefined || reportType === undefined || AI_ACT.test(regime)) return [];
+    return [{ regime, type: reportType, at: sentAt(notification) }];
+  });
+  return { own: ownReportTime(incident, notifications), others };
 }
 
 function ownReportTime(
@@ -101,8 +99,4 @@ function reaches({ claims }: AttestationRecord, memberState: string): boolean {
 
 function isFinal({ claims }: AttestationRecord): boolean {
   return FINAL.has(claims.asserted?.reportType ?? '');
-}
-
-function earlier(one: Timestamp | undefined, other: Timestamp): Timestamp {
-  return one === undefined || Date.parse(other) < Date.parse(one) ? other : one;
 }

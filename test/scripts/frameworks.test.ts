@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { REGIME_PERIODS } from '../../protocol/compliance/regime-clocks.ts';
 import { catalogue } from '../../protocol/frameworks/catalogue.ts';
+import { pageWithParts } from '../../scripts/frameworks/pages.ts';
 import { rowsDue } from '../../scripts/frameworks/recheck.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 
@@ -39,6 +42,28 @@ test('the command lists them, as lines or as JSON', () => {
   const { rows } = JSON.parse(frameworks('recheck', '--json', '--days', '100000').stdout);
   assert.ok(rows.length > 0);
   for (const { mark } of rows) assert.is.not(mark, 'V');
+});
+
+const PAGES = join(ROOT, 'docs/regimes');
+const pages = readdirSync(PAGES).map((name) => ({ name, text: readFileSync(join(PAGES, name), 'utf8') }));
+const namesIn = (part: string) =>
+  pages.flatMap(({ text }) =>
+    [...text.matchAll(new RegExp(`<!-- ${part}: (.*) -->`, 'g'))].flatMap(([, names = '']) => names.split(', ')),
+  );
+
+test('the pages of regimes have the rows and clocks of the catalogue, as npm run frameworks -- pages makes them', () => {
+  for (const { name, text } of pages) assert.ok(pageWithParts(text, catalogue) === text, name);
+});
+
+test('each framework and each regime with a clock is on one page, and the first page leads to all', () => {
+  assert.equal(namesIn('rows').sort(), catalogue.frameworks.map(({ id }) => id).sort());
+  assert.equal(namesIn('clocks').sort(), [...new Set(REGIME_PERIODS.map(({ regime }) => regime))].sort());
+  const first = pages.find(({ name }) => name === 'README.md')?.text ?? '';
+  for (const { name } of pages) if (name !== 'README.md') assert.ok(first.includes(`(${name})`), name);
+});
+
+test('each page says what the project does not do', () => {
+  for (const { name, text } of pages) if (name !== 'README.md') assert.match(text, /^## What we do not do$/m, name);
 });
 
 test('a command line that says something else ends with 2 and one line', () => {

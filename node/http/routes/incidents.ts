@@ -18,7 +18,7 @@ import {
   statutoryClocks,
 } from '../../../protocol/compliance/notification-clock.ts';
 import { earliestDue, incidentClocks, inheritedClock } from '../../../protocol/compliance/incident-clocks.ts';
-import { incidentState, reportTimes } from '../../../protocol/compliance/incident-state.ts';
+import { incidentState, reportsOf } from '../../../protocol/compliance/incident-state.ts';
 import { INCIDENT_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
@@ -140,7 +140,7 @@ function notificationOf({
 }
 
 function clocksOf(incident: AttestationRecord, notifications: readonly AttestationRecord[]) {
-  return incidentClocks(incident, reportTimes({ incident, notifications }));
+  return incidentClocks(incident, reportsOf({ incident, notifications }));
 }
 
 function placeOf(cursor: string): string {

@@ -27,17 +27,50 @@ test('a serious incident of critical infrastructure is due on day 2, and one wit
 });
 
 test('a death that was reported on day 6 is not after the end of Article 73(4)', () => {
-  const reported = new Map([['eu-ai-act', timestampOf(AWARENESS + 6 * DAY_MS)]]);
+  const reported = { own: timestampOf(AWARENESS + 6 * DAY_MS), others: [] };
   const clocks = incidentClocks(incident({ severity: 'fatal', criteria: ['death'] }), reported);
   const after = (ref: string) => clocks.find((clock) => clock.ref === ref)?.reportedAfterDueAt;
   assert.equal([after('73(4)'), after('73(3)'), after('service')], [false, true, true]);
 });
 
 test('every clock names its source, and no regime of another trigger has an end by itself', () => {
-  for (const { regime, dueAt, source } of incidentClocks(incident({}), new Map())) {
+  for (const { regime, dueAt, source } of incidentClocks(incident({}), { others: [] })) {
     assert.ok(source.length > 0);
     assert.is(dueAt === null, regime !== 'service' && regime !== 'eu-ai-act', regime);
   }
+});
+
+test('a later report of another regime runs from the report before it, and no earlier report ends it', () => {
+  const at = (day: number) => timestampOf(AWARENESS + day * DAY_MS);
+  const dora = incident({ asserted: { triggers: [{ regime: 'dora', at: at(0) }] } });
+  const report = (type: 'final' | 'follow-up' | 'initial', day: number) => ({ regime: 'dora', type, at: at(day) });
+  const ends = (...others: readonly ReturnType<typeof report>[]) =>
+    incidentClocks(dora, { others })
+      .filter(({ regime }) => regime === 'dora')
+      .map(({ dueAt, reportedAfterDueAt }) => [dueAt, reportedAfterDueAt]);
+  const due = timestampOf(AWARENESS + DAY_MS / 6);
+  assert.equal(ends(), [
+    [due, null],
+    [null, null],
+    [null, null],
+  ]);
+  assert.equal(ends(report('initial', 0)), [
+    [due, false],
+    [at(3), null],
+    [null, null],
+  ]);
+  assert.equal(ends(report('initial', 0), report('follow-up', 4), report('final', 30)), [
+    [due, false],
+    [at(3), true],
+    ['2026-02-05T00:00:00.000Z', false],
+  ]);
+});
+
+test('a month that starts on a day which the next one has not ends with that one', () => {
+  const at = timestampOf(Date.UTC(2026, 0, 31));
+  const others = [{ regime: 'nis2', type: 'initial' as const, at }];
+  const final = incidentClocks(incident({}), { others }).find(({ ref }) => ref === '23 final');
+  assert.is(final?.dueAt, '2026-02-28T00:00:00.000Z');
 });
 
 test('however an incident is corrected, its earliest end moves no later than one that was asserted', () => {
