@@ -29,6 +29,7 @@ import type { DecisionServices } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
+import { templateRoute } from './http/routes/templates.ts';
 import { gapReportRoute } from './http/routes/gap-report.ts';
 import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
@@ -101,7 +102,8 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...logRoutes(context),
     frameworksRoute(),
     frameworkRoute(),
-    gapReportRoute({ ...context.governance, store: context.store, now }),
+    templateRoute({ ...context.governance, node: context.config.id, now }),
+    gapReportRoute({ ...context.governance, store: context.store, node: context.config.id, now }),
     auditLogRoute(context.store),
     auditExportRoute(context.store),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
@@ -166,8 +168,8 @@ function paidRecordRoutes(context: NodeContext, verifyUrl: VerifyUrl): readonly 
   const { agents, agentSigning, baseUrl, settlements, store, config, now } = context;
   const history = new AgentHistory(store, config.id);
   return [
-    paidTieredAttestRoute({ verifyUrl, agents, agentSigning }),
-    ...BATCH_SERVICES.map((service) => batchRoute({ verifyUrl }, service)),
+    paidTieredAttestRoute({ verifyUrl, agents, agentSigning, now }),
+    ...BATCH_SERVICES.map((service) => batchRoute({ verifyUrl, now }, service)),
     agentRecordRoute({ verifyUrl, agents, history, baseUrl, now }),
     walletRecordRoute({ verifyUrl, settlements, now }),
   ];

@@ -30,6 +30,12 @@ export function isSha384Hash(text: string): text is Sha384Hash {
   return SHA384.test(text);
 }
 
+/** A text that is a hash. Throws `HashFormatError` where it is none. */
+export function sha256Hash(text: string): Sha256Hash {
+  if (isSha256Hash(text)) return text;
+  throw new HashFormatError(`${text.slice(0, SHA256_LENGTH)} is no SHA-256 hash`);
+}
+
 /** The written form of a 32-byte digest. Throws `HashFormatError` on any other length. */
 export function writeSha256(digest: Uint8Array): Sha256Hash {
   const text = `sha256:${encodeHex(digest)}`;

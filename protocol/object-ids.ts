@@ -12,6 +12,16 @@ const OBJECT_PREFIXES = {
   registration: 'reg',
   erasure: 'era',
   inference: 'inf',
+  system: 'sys',
+  document: 'doc',
+  notification: 'ntf',
+  notice: 'noc',
+  request: 'rqs',
+  evaluation: 'evl',
+  assignment: 'asg',
+  dataset: 'dst',
+  supplier: 'sup',
+  conformity: 'cnf',
 } as const;
 export type ObjectKind = keyof typeof OBJECT_PREFIXES;
 

@@ -83,7 +83,10 @@ async function writeFlipped(file: ExpectedFile, folder: string): Promise<void> {
   await writeFile(join(folder, file.file.replace('/', '-')), bytes);
 }
 
-/** What `fsck` counts in a home that it finds whole. */
+/**
+ * What `fsck` counts in a home that it finds whole. The counts of its records by facets are made anew by the first start
+ * of this release, and none before it.
+ */
 function requireWhole(directory: string, passphrase: readonly string[] = []): Contents['counts'] {
   const { exit, out, told } = command('fsck.ts', directory, '--json', ...passphrase);
   assert.is(exit, 0, told);
@@ -92,9 +95,13 @@ function requireWhole(directory: string, passphrase: readonly string[] = []): Co
   return counts;
 }
 
+function beforeStart(counts: Contents['counts']): Contents['counts'] {
+  return { ...counts, tallies: 0 };
+}
+
 test('fsck finds the home whole, with as much in it as was recorded', () => {
   const counts = requireWhole(home);
-  assert.equal(counts, contents.counts);
+  assert.equal(counts, beforeStart(contents.counts));
 });
 
 test('fsck finds a bit of the home that is another', async () => {
@@ -112,7 +119,7 @@ test('the backup becomes a home, which fsck proves with its encrypted keys', () 
   const restored = join(scratch, 'restored');
   const { exit, told } = command('restore.ts', backup, '--home', restored, ...PASSPHRASE);
   assert.is(exit, 0, told);
-  assert.equal(requireWhole(restored, PASSPHRASE), contents.backupCounts);
+  assert.equal(requireWhole(restored, PASSPHRASE), beforeStart(contents.backupCounts));
 });
 
 test('a backup of which one bit is another becomes no home', async () => {

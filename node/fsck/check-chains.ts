@@ -7,6 +7,8 @@ import { payloadKeyTable, preparedKeyTable } from '../records/payload/payload-ke
 import { payloadTable } from '../records/payload/payload-tables.ts';
 import type { Projection } from '../records/projection.ts';
 import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
+import { projectionVersionTable } from '../records/projection.ts';
+import { awaitedProjections } from './migration/projections.ts';
 import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
@@ -114,6 +116,7 @@ export const CHAIN_TABLES = [
   ...DERIVED_TABLES,
   ...PAYLOAD_TABLES,
   ...OWN_PROJECTIONS.map(({ table }) => table),
+  projectionVersionTable,
   ...USAGE_TABLES,
   ...TALLY_TABLES,
   ...AGENT_TALLY_TABLES,
@@ -127,8 +130,12 @@ export const CHAIN_TABLES = [
 export async function checkChains(check: Check, judging: Judging): Promise<void> {
   const index = new IndexWalk(check, recordIndex);
   const common = COMMON_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection));
+  // Rows that the node's next start makes are not missed before it.
+  const awaited = await awaitedProjections(check.store, check.own);
   const own: RecordWalk[] = [
-    ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
+    ...OWN_PROJECTIONS.filter(({ table }) => !awaited.has(table.name)).map(
+      (projection) => new ProjectionWalk(check, projection),
+    ),
     new UsageWalk(check),
     new TallyWalk(check),
     new AgentTallyWalk(check),

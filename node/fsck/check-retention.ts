@@ -1,4 +1,5 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { countedScopes } from '../../protocol/compliance/retention.ts';
 import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
 import { holdCountTable, holdTable, lockTable } from '../governance/lock-tables.ts';
 import { linkTable } from '../records/link-tables.ts';
@@ -21,7 +22,7 @@ async function checkHoldCounts(check: Check): Promise<void> {
   for await (const account of distinctParts(store, lockTable.name)) {
     for await (const source of distinctParts(store, `${lockTable.name}/${account}`)) {
       const counts = await holdsOf(check, account, source);
-      for (const scope of LOCK_SCOPES) {
+      for (const scope of new Set([...LOCK_SCOPES, ...counts.keys()])) {
         const key = holdCountTable.key(account, source, scope);
         const bytes = await store.get(key);
         const held = bytes === undefined ? 0 : decodeRow(report, holdCountTable, key, bytes);
@@ -33,17 +34,18 @@ async function checkHoldCounts(check: Check): Promise<void> {
     }
   }
   if ((await countRows(check, holdCountTable)) !== right) {
-    report.problem(holdCountTable.name, null, 'counts legal holds of sources that have no lock');
+    report.problem(holdCountTable.name, null, 'counts legal holds that no lock has');
   }
 }
 
-/** Legal holds of a source that nobody has released, by scope. */
+/** Legal holds of a source that nobody has released, by scope; 0 where all were. */
 async function holdsOf(check: Check, account: string, source: string): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for await (const { value } of readRows(check, lockTable, account, source)) {
     const lock = await ownRecord(check, value ?? '');
-    if (lock?.claims.legalHold !== true || (await isReleased(check, lock))) continue;
-    for (const scope of lock.claims.scope ?? []) counts.set(scope, (counts.get(scope) ?? 0) + 1);
+    if (lock?.claims.legalHold !== true) continue;
+    const by = (await isReleased(check, lock)) ? 0 : 1;
+    for (const scope of countedScopes(lock.claims.scope ?? [])) counts.set(scope, (counts.get(scope) ?? 0) + by);
   }
   return counts;
 }

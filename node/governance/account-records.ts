@@ -2,6 +2,7 @@ import { isMadeAtHome, type PlacedRecord, standingOf } from '../../protocol/acco
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
+import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Reads } from '../store/store.ts';
@@ -75,6 +76,13 @@ export class AccountRecords {
     const record = await this.findIncident(caller, text);
     if (record !== undefined) return record;
     throw new ComplianceError('incident-not-found', field, 'there is no incident of this id');
+  }
+
+  /** Throws `ComplianceError` `attestation-not-found` in the name of the request's field. */
+  async requireOfKind(caller: Caller, text: string, kind: RecordKind, field: string): Promise<AttestationRecord> {
+    const record = await this.find(caller, text);
+    if (record?.kind === kind) return record;
+    throw new ComplianceError('attestation-not-found', field, `there is no record of kind ${kind} of this id`);
   }
 
   /** In the order of the ids. Throws `ComplianceError` `attestation-not-found`, which lists all that are not there. */

@@ -1,13 +1,19 @@
-import type { JsonObject } from '../../protocol/json/value.ts';
+import type { Asserted } from '../../protocol/chain/asserted.ts';
 import { AUTHORITY_NOTIFICATION } from '../../protocol/compliance/notification-clock.ts';
+import { NOT_APPLICABLE_EVENT } from '../../protocol/frameworks/event-types.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
 import type { DecisionDraft } from '../verification/attestation/decision-drafts.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { AccountRecords } from './account-records.ts';
-import type { Subjects } from './subjects.ts';
+import type { Pseudonyms, Subjects } from './subjects.ts';
+
+/** Characters of the name in `data.assertedBy` that a pseudonym is made of. */
+const MAX_NAME_CHARACTERS = 256;
 
 export interface DecisionSubjectServices {
-  readonly records: Pick<AccountRecords, 'findIncident' | 'requireIncident'>;
+  readonly records: Pick<AccountRecords, 'findIncident' | 'requireAll' | 'requireIncident'>;
   readonly subjects: Pick<Subjects, 'row'>;
+  readonly pseudonyms: Pick<Pseudonyms, 'assertedSubject' | 'person'>;
 }
 
 /** What a decision says it is about. */
@@ -15,6 +21,7 @@ export interface DecisionSubject {
   readonly data: JsonObject;
   readonly incidentId?: string;
   readonly subjectRef?: string;
+  readonly relatedAttestationIds?: readonly string[];
 }
 
 /** A draft, and what its caller should know of it. */
@@ -23,25 +30,55 @@ interface AddressedDraft {
   readonly warnings: readonly string[];
 }
 
-/** The draft with its link to an incident and the row by which its person is found. Throws `ComplianceError`. */
+/**
+ * The draft with its links to an incident and to related records, the pseudonyms of its persons, and the row by which
+ * the one concerned is found. Of a decision that names none of them nothing is read. Throws `ComplianceError`.
+ */
 export async function addressed(
   services: DecisionSubjectServices,
   caller: Caller,
   request: DecisionSubject,
   draft: DecisionDraft,
 ): Promise<AddressedDraft> {
-  const { subjectRef } = request;
+  const { subjectRef, relatedAttestationIds } = request;
+  const { id: account } = caller.account;
+  const named = withPersons(services, account, request, draft);
   const found =
     subjectRef === undefined
-      ? draft
+      ? named
       : {
-          ...draft,
+          ...named,
           besides: (id: Parameters<NonNullable<DecisionDraft['besides']>>[0]) => [
-            ...(draft.besides?.(id) ?? []),
-            services.subjects.row(caller.account.id, subjectRef, id),
+            ...(named.besides?.(id) ?? []),
+            services.subjects.row(account, subjectRef, id),
           ],
         };
-  return linkedToIncident(services, caller, request, found);
+  if (relatedAttestationIds === undefined || relatedAttestationIds.length === 0) {
+    return linkedToIncident(services, caller, request, found);
+  }
+  const records = await services.records.requireAll(caller, relatedAttestationIds, 'relatedAttestationIds');
+  const related = [...new Set(records.map(({ id }) => id))];
+  return linkedToIncident(services, caller, request, { ...found, links: { ...found.links, related } });
+}
+
+/** The draft with the pseudonyms of whom it is about and, of an event `NOT_APPLICABLE`, of who asserts it. */
+function withPersons(
+  { pseudonyms }: DecisionSubjectServices,
+  account: string,
+  { subjectRef, data }: DecisionSubject,
+  draft: DecisionDraft,
+): DecisionDraft {
+  const asserter = draft.claims.eventType === NOT_APPLICABLE_EVENT ? nameIn(data) : undefined;
+  if (subjectRef === undefined && asserter === undefined) return draft;
+  const asserted: Asserted = { ...draft.claims.asserted };
+  if (subjectRef !== undefined) asserted.subject = pseudonyms.assertedSubject(account, subjectRef);
+  if (asserter !== undefined) asserted.assertedBy = pseudonyms.person(account, asserter);
+  return { ...draft, claims: { ...draft.claims, asserted } };
+}
+
+function nameIn({ assertedBy }: JsonObject): string | undefined {
+  if (typeof assertedBy !== 'string' || assertedBy.trim() === '') return undefined;
+  return assertedBy.length <= MAX_NAME_CHARACTERS ? assertedBy : undefined;
 }
 
 /**

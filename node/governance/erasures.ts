@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { coveredAs } from '../../protocol/compliance/retention.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { parseText } from '../../protocol/json/text.ts';
-import { isJsonObject } from '../../protocol/json/value.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { recordOfAnyId } from '../../protocol/object-ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
@@ -115,6 +116,16 @@ export interface ErasureSplit {
   readonly gone: readonly AttestationRecord[];
 }
 
+/** What is in the way of an erasure. */
+export interface ErasureRefusal {
+  /** The records that a retention lock or legal hold covers. */
+  readonly blocked: readonly AttestationRecord[];
+  /** By record, each lock over it and when that runs out. */
+  readonly locks: readonly JsonObject[];
+  /** Whether there are more than are named. */
+  readonly truncated: boolean;
+}
+
 export interface ErasuresOptions {
   readonly store: Store;
   readonly self: NodeId;
@@ -156,21 +167,18 @@ export class Erasures {
     return this.#options.locks.alone(records, async () => work(await this.#split(records)));
   }
 
-  /** Throws `ComplianceError` `retention-locked`, which names what is in the way. `now` is in epoch milliseconds. */
-  async requireUnlocked(
-    records: readonly AttestationRecord[],
-    field: ErasureTargets['field'],
-    now: number,
-  ): Promise<void> {
+  /** Why these may not be erased at `now`, in epoch milliseconds; undefined where they may. */
+  async refusal(records: readonly AttestationRecord[], now: number): Promise<ErasureRefusal | undefined> {
     const states = new Map<string, LockState>();
     const blocked: AttestationRecord[] = [];
     for (const record of records) {
-      const key = JSON.stringify([record.sourceId, record.kind]);
-      const state = states.get(key) ?? (await this.#options.locks.covering(record, record.kind));
+      const covered = coveredAs(record);
+      const key = JSON.stringify([record.sourceId, covered.kind, covered.event ?? null]);
+      const state = states.get(key) ?? (await this.#options.locks.covering(record, covered));
       states.set(key, state);
       if (isBlocked(state, Date.parse(record.submittedAt), now)) blocked.push(record);
     }
-    if (blocked.length > 0) throw await this.#lockedError(blocked, field, now);
+    return blocked.length === 0 ? undefined : this.#refusalOf(blocked, now);
   }
 
   /** What is deleted with a record of erasure that erases these. It belongs into its own write. */
@@ -215,21 +223,19 @@ export class Erasures {
     };
   }
 
-  async #lockedError(blocked: readonly AttestationRecord[], field: string, now: number): Promise<ComplianceError> {
+  async #refusalOf(blocked: readonly AttestationRecord[], now: number): Promise<ErasureRefusal> {
     const locksOf = new Map<string, readonly PlacedLock[]>();
-    const named = [];
+    const locks: JsonObject[] = [];
     for (const record of blocked) {
-      const locks = locksOf.get(record.sourceId) ?? (await this.#options.locks.list(record, 0, MAX_LOCKS_LOOKED_AT));
-      locksOf.set(record.sourceId, locks);
-      for (const { lockId, until } of blocksOf(locks, record, now)) {
+      const placed = locksOf.get(record.sourceId) ?? (await this.#options.locks.list(record, 0, MAX_LOCKS_LOOKED_AT));
+      locksOf.set(record.sourceId, placed);
+      for (const { lockId, until } of blocksOf(placed, record, now)) {
         const expiresAt = until === null ? null : timestampOf(until);
-        named.push({ attestationId: record.id, lockId, legalHold: until === null, expiresAt });
+        locks.push({ attestationId: record.id, lockId, legalHold: until === null, expiresAt });
       }
-      if (named.length >= MAX_BLOCKS_NAMED) break;
+      if (locks.length >= MAX_BLOCKS_NAMED) break;
     }
-    return new ComplianceError('retention-locked', field, 'retention locks or legal holds cover the records', {
-      locks: named.slice(0, MAX_BLOCKS_NAMED),
-      truncated: named.length > MAX_BLOCKS_NAMED || named.at(-1)?.attestationId !== blocked.at(-1)?.id,
-    });
+    const truncated = locks.length > MAX_BLOCKS_NAMED || locks.at(-1)?.attestationId !== blocked.at(-1)?.id;
+    return { blocked, locks: locks.slice(0, MAX_BLOCKS_NAMED), truncated };
   }
 }

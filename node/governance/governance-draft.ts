@@ -1,4 +1,6 @@
+import type { Asserted } from '../../protocol/chain/asserted.ts';
 import type { Facts, LinkFacts } from '../../protocol/chain/facts.ts';
+import type { JsonValue } from '../../protocol/json/value.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { givenMembers, payloadText, type RequestBody } from '../verification/attestation/payload-text.ts';
 import type { Draft } from '../intake/draft.ts';
@@ -22,7 +24,21 @@ export function governanceDraft(
     account,
     sourceId,
     payload: payloadText(body),
-    claims: { ...claims, channel: 'direct', given: givenMembers(body) },
+    claims: { ...claims, asserted: assertedWith(claims.asserted, body), channel: 'direct', given: givenMembers(body) },
     links,
   };
+}
+
+/** With the names of members that hold nothing: that they were given is no fact. */
+function assertedWith(asserted: Asserted | undefined, { body, additional }: RequestBody): Asserted | undefined {
+  const emptyMembers = Object.entries(body)
+    .filter(([name, value]) => !additional.has(name) && isEmpty(value))
+    .map(([name]) => name)
+    .sort();
+  return emptyMembers.length === 0 ? asserted : { ...asserted, emptyMembers };
+}
+
+function isEmpty(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

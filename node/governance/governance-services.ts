@@ -17,6 +17,7 @@ import { AccountRecords, AccountSpeakers } from './account-records.ts';
 import { AgentTally } from './agents/agent-tally.ts';
 import { CorrectiveActions } from './corrective-actions.ts';
 import { Erasures, PayloadTraces } from './erasures.ts';
+import { GovernanceRecords } from './governance-records.ts';
 import { Holds } from './holds.ts';
 import { Incidents } from './incidents.ts';
 import { holdCountTable, holdMoves } from './lock-tables.ts';
@@ -38,6 +39,7 @@ export interface GovernanceServices {
   readonly holds: Holds;
   readonly correctiveActions: CorrectiveActions;
   readonly erasures: Erasures;
+  readonly governanceRecords: GovernanceRecords;
   /** Counts that the own records move. */
   readonly counters: RecordCounters;
   /**
@@ -79,6 +81,7 @@ export async function openGovernanceServices(options: GovernanceServicesOptions)
     locks,
     holds: new Holds(store, pseudonyms, node),
     correctiveActions: new CorrectiveActions(store, keyedLock, node),
+    governanceRecords: new GovernanceRecords(store, keyedLock),
     erasures: new Erasures({ store, self: node, locks, subjects, traces, purges, log }),
     counters: new RecordCounters(store, [
       usage,

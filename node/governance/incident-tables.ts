@@ -1,11 +1,12 @@
-import { AUTHORITY_NOTIFICATION, notificationDueAt } from '../../protocol/compliance/notification-clock.ts';
+import { earliestDue } from '../../protocol/compliance/incident-clocks.ts';
+import { isNotification } from '../../protocol/compliance/incident-state.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Projection } from '../records/projection.ts';
 import { Table, textCodec } from '../store/table.ts';
 
-/** (account, end of its clock in epoch milliseconds, seq) → incident. The soonest due comes first. */
+/** (account, earliest end of its clocks in epoch milliseconds, seq) → incident. The soonest due comes first. */
 export const incidentTable = new Table('incident', textCodec);
-/** (incident, seq) → own record that says that the authority was told of it. The first comes first. */
+/** (incident, seq) → own record that says that somebody was told of it. The first comes first. */
 export const notificationTable = new Table('notification', textCodec);
 
 export const INCIDENT_PROJECTIONS: readonly Projection[] = [
@@ -25,11 +26,7 @@ export const INCIDENT_PROJECTIONS: readonly Projection[] = [
   },
 ];
 
-export function isNotification({ kind, claims }: AttestationRecord): boolean {
-  return kind === 'decision' && claims.eventType === AUTHORITY_NOTIFICATION;
-}
-
 /** Keys hold no negative numbers: what was due before 1970 comes first of all. */
 function dueKey(record: AttestationRecord): number {
-  return Math.max(0, Date.parse(notificationDueAt(record)));
+  return Math.max(0, Date.parse(earliestDue(record).dueAt));
 }

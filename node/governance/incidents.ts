@@ -1,26 +1,28 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { deadlineState, DUE_SOON_MS, notificationDueAt } from '../../protocol/compliance/notification-clock.ts';
+import { type IncidentState, incidentState, isNotification } from '../../protocol/compliance/incident-state.ts';
+import { DUE_SOON_MS } from '../../protocol/compliance/notification-clock.ts';
 import { type NodeId, nodeOfRecord, recordId, type RecordId } from '../../protocol/ids.ts';
 import { linkingIdsOfEach, type LinksTo, linkTable } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountSpeakers } from './account-records.ts';
-import { incidentTable, isNotification, notificationTable } from './incident-tables.ts';
+import { incidentTable, notificationTable } from './incident-tables.ts';
 
 /** Incidents that one page looks at: a filter may pass over many before it finds one. */
 const MAX_LOOKED_AT = 200;
 /** Records of each node that name an incident and are looked at for a notification or a correction. */
 const MAX_NAMING_LOOKED_AT = 20;
-
-const INCIDENT_STATES = ['open', 'due-soon', 'overdue', 'notified'] as const;
-export type IncidentState = (typeof INCIDENT_STATES)[number];
+/** Notifications of one incident that are looked at: one to each authority, and further ones. */
+const MAX_NOTIFICATIONS = 200;
+/** Corrections after another whose notifications count. */
+const MAX_CORRECTED = 10;
 
 /** An incident, and what has become of it. */
 export interface TrackedIncident {
   readonly record: AttestationRecord;
   readonly state: IncidentState;
-  /** The first record that says that the authority was told. */
-  readonly notification: AttestationRecord | undefined;
+  /** The records that say that somebody was told of it, or of what it corrects, oldest first. */
+  readonly notifications: readonly AttestationRecord[];
   /** The correction that stands in its place. */
   readonly supersededBy: RecordId | undefined;
 }
@@ -78,20 +80,41 @@ export class Incidents {
   }
 
   /** Where an incident stands at `now`, in epoch milliseconds. */
-  async track(record: AttestationRecord, now: number): Promise<TrackedIncident> {
-    const [notification, supersededBy] = await Promise.all([this.#notificationOf(record), this.#correctionOf(record)]);
-    const state = notification === undefined ? deadlineState(Date.parse(notificationDueAt(record)), now) : 'notified';
-    return { record, state, notification, supersededBy };
+  async track(incident: AttestationRecord, now: number): Promise<TrackedIncident> {
+    const [notifications, supersededBy] = await Promise.all([
+      this.#notificationsOf(incident),
+      this.#correctionOf(incident),
+    ]);
+    const history = { incident, notifications, isSuperseded: supersededBy !== undefined };
+    return { record: incident, state: incidentState(history, now), notifications, supersededBy };
   }
 
-  async #notificationOf({ id, account }: AttestationRecord): Promise<AttestationRecord | undefined> {
-    const own = notificationTable.under(this.#store, [id], { limit: 1 });
-    const records = await this.#read(await idsOf(own));
-    // Rows of this node may be many, and the first of its notifications is found already.
-    const naming = await this.#naming({ target: id, name: 'incident', kind: 'decision' });
-    records.push(...(await this.#read(naming.filter((one) => nodeOfRecord(one) !== this.#self))));
-    const notifications = await this.#speakers.speaking(account, records.filter(isNotification));
-    return notifications.toSorted(byTime)[0];
+  /** Of an incident and of those that it corrects. */
+  async #notificationsOf(incident: AttestationRecord): Promise<readonly AttestationRecord[]> {
+    const records: AttestationRecord[] = [];
+    for (const { id } of await this.#corrected(incident)) {
+      const own = notificationTable.under(this.#store, [id], { limit: MAX_NOTIFICATIONS });
+      records.push(...(await this.#read(await idsOf(own))));
+      for (const kind of ['decision', 'notification'] as const) {
+        const naming = await this.#naming({ target: id, name: 'incident', kind });
+        // Rows of this node may be many, and its notifications are found already.
+        records.push(...(await this.#read(naming.filter((one) => nodeOfRecord(one) !== this.#self))));
+      }
+    }
+    const speaking = await this.#speakers.speaking(incident.account, records.filter(isNotification));
+    return speaking.toSorted(byTime);
+  }
+
+  /** The incident, and what it corrects, and what that corrects. */
+  async #corrected(incident: AttestationRecord): Promise<readonly AttestationRecord[]> {
+    const chain = [incident];
+    while (chain.length < MAX_CORRECTED) {
+      const before = chain.at(-1)?.links.supersedes;
+      const found = before === undefined ? undefined : (await readRecord(this.#store, before))?.record;
+      if (found === undefined || found.kind !== 'incident' || found.account !== incident.account) break;
+      chain.push(found);
+    }
+    return chain;
   }
 
   /** The last one by order of nodes, or where it counts for nothing, the youngest of those that count. */

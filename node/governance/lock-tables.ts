@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { PSEUDONYM_PATTERN } from '../../protocol/chain/claims.ts';
+import { PSEUDONYM_PATTERN } from '../../protocol/chain/asserted.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { lockEnd } from '../../protocol/compliance/retention.ts';
+import { countedScopes, lockEnd, periodOf } from '../../protocol/compliance/retention.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { LinksTo } from '../records/link-tables.ts';
 import type { Projection } from '../records/projection.ts';
@@ -22,6 +22,7 @@ export const holdTable = jsonTable('hold', HoldRowShape);
 export const lockTable = new Table('lock', textCodec);
 /**
  * (account, source key, scope, end over what was there before in epoch milliseconds, seq) → lock. The last ends last.
+ * In this table and the next two the scopes are those that a lock is counted under (`countedScopes`).
  */
 export const lockEndTable = new Table('lock-end', textCodec);
 /** (account, source key, scope, days, seq) → lock. The last has the longest period. */
@@ -45,7 +46,7 @@ export const LOCK_PROJECTIONS: readonly Projection[] = [
     rowsOf: (record) =>
       isLock(record) ? [lockTable.put([record.account, sourceKey(record.sourceId), record.seq], record.id)] : [],
   },
-  { table: lockEndTable, rowsOf: (record) => perScope(record, lockEndTable, endOf(record)) },
+  { table: lockEndTable, rowsOf: (record) => perScope(record, lockEndTable, lockEnd(periodOf(record))) },
   { table: lockDaysTable, rowsOf: (record) => perScope(record, lockDaysTable, record.claims.retentionDays ?? 0) },
 ];
 
@@ -53,15 +54,13 @@ export function holdMoves(record: AttestationRecord): readonly Move[] {
   const { kind, account, sourceId, claims, links } = record;
   const by = links.lock === undefined ? Number(claims.legalHold ?? false) : -1;
   if (kind !== 'retention_lock' || by === 0) return [];
-  return (claims.scope ?? []).map((scope) => ({ parts: [account, sourceKey(sourceId), scope], by }));
+  return countedScopes(claims.scope ?? []).map((scope) => ({ parts: [account, sourceKey(sourceId), scope], by }));
 }
 
 function perScope(record: AttestationRecord, table: Table<string>, value: number) {
   if (!isLock(record)) return [];
   const { account, sourceId, claims, seq, id } = record;
-  return (claims.scope ?? []).map((scope) => table.put([account, sourceKey(sourceId), scope, value, seq], id));
-}
-
-function endOf({ submittedAt, claims }: AttestationRecord): number {
-  return lockEnd({ lockedAt: Date.parse(submittedAt), days: claims.retentionDays ?? 0 });
+  return countedScopes(claims.scope ?? []).map((scope) =>
+    table.put([account, sourceKey(sourceId), scope, value, seq], id),
+  );
 }

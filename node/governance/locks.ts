@@ -1,8 +1,14 @@
 import {
+  ANY_EVENT_SCOPE,
+  countedScopes,
+  coveredAs,
+  type Covered,
+  eventOfScope,
   lastRecordEnd,
   type LongestPeriods,
   longer,
   overlappingScopes,
+  periodOf,
   recordEnd,
   scopesCovering,
 } from '../../protocol/compliance/retention.ts';
@@ -10,7 +16,7 @@ import { recordId, type RecordId } from '../../protocol/ids.ts';
 import { objectId } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { SourceName } from '../../protocol/chain/sources.ts';
-import type { LockScope, RecordKind } from '../../protocol/statement/vocabulary.ts';
+import type { LockScope } from '../../protocol/statement/vocabulary.ts';
 import { sourceKey } from '../records/sources/sources.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
@@ -65,12 +71,32 @@ export class Locks {
     scope: readonly LockScope[],
     released: readonly LockScope[] = [],
   ): Promise<LockState> {
-    return this.#stateOf(source, overlappingScopes(scope), released);
+    return this.#stateOf(source, overlappingScopes(scope), countedScopes(released));
   }
 
-  /** What the locks amount to that cover a kind of record. */
-  covering(source: SourceName, kind: RecordKind): Promise<LockState> {
-    return this.#stateOf(source, scopesCovering(kind), []);
+  /** What the locks amount to that cover a kind of record, or those of one event. */
+  covering(source: SourceName, covered: Covered): Promise<LockState> {
+    return this.#stateOf(source, scopesCovering(covered), []);
+  }
+
+  /** Event types that locks of a source name, in alphabetical order, at most `limit`. */
+  async events(source: SourceName, limit: number): Promise<string[]> {
+    const events: string[] = [];
+    let after = `${ANY_EVENT_SCOPE}/`;
+    while (events.length < limit) {
+      const [row] = await Array.fromAsync(lockDaysTable.under(this.#store, keyOf(source), { after, limit: 1 }));
+      const scope = row?.[0][0] ?? '';
+      const event = eventOfScope(scope);
+      if (event === undefined) break;
+      events.push(event);
+      after = `${scope}/`;
+    }
+    return events;
+  }
+
+  /** Whether any lock of a source has this scope, whether it has run out or not. */
+  async hasScope(source: SourceName, scope: LockScope): Promise<boolean> {
+    return (await this.#greatest(lockDaysTable, source, scope)) !== null;
   }
 
   /** The locks of a source after the one with seq `after`, oldest first. */
@@ -115,14 +141,14 @@ export class Locks {
   }
 }
 
-/** Whether these locks keep a record of this time from being erased at `now`. Times in epoch milliseconds. */
+/** Whether these locks prevent a record of this time from being erased at `now`. Times in epoch milliseconds. */
 export function isBlocked(state: LockState, submittedAt: number, now: number): boolean {
   return state.held || (lastRecordEnd(state, submittedAt) ?? 0) > now;
 }
 
 /** Those of its source's locks that keep a record from being erased at `now`, in epoch milliseconds. */
 export function blocksOf(locks: readonly PlacedLock[], record: AttestationRecord, now: number): Block[] {
-  const scopes = scopesCovering(record.kind);
+  const scopes = scopesCovering(coveredAs(record));
   const blocks: Block[] = [];
   for (const { record: lock, hold } of locks) {
     if (!(lock.claims.scope ?? []).some((scope) => scopes.includes(scope))) continue;
@@ -131,10 +157,6 @@ export function blocksOf(locks: readonly PlacedLock[], record: AttestationRecord
     blocks.push({ lockId: objectId('lock', lock.id), until: hold === 'active' ? null : until });
   }
   return blocks;
-}
-
-export function periodOf({ submittedAt, claims }: AttestationRecord) {
-  return { lockedAt: Date.parse(submittedAt), days: claims.retentionDays ?? 0 };
 }
 
 function keyOf({ account, sourceId }: SourceName): [account: string, source: string] {

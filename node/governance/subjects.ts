@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
 
 /** What a pseudonym stands for. The word keeps that of one thing from standing for another. */
-type PseudonymWord = 'meridian/reviewer/1' | 'meridian/holder/1' | 'meridian/subject/1';
+type PseudonymWord = 'meridian/reviewer/1' | 'meridian/holder/1' | 'meridian/subject/1' | 'meridian/person/1';
 
 const SECRET_WORD = 'meridian/pseudonym/1\0';
 
@@ -29,6 +29,16 @@ export class Pseudonyms {
   /** Of a person who placed a legal hold, or wants to release it. */
   holder(account: string, name: string): string {
     return `hmac-sha256:${this.#pseudonym('meridian/holder/1', account, name)}`;
+  }
+
+  /** Of a person who owns, approves, performs, oversees or asserts something, as it stands in `claims.asserted`. */
+  person(account: string, name: string): string {
+    return `hmac-sha256:${this.#pseudonym('meridian/person/1', account, name)}`;
+  }
+
+  /** Of a person whom a decision is about, as it stands in `claims.asserted`. */
+  assertedSubject(account: string, subjectRef: string): string {
+    return `hmac-sha256:${this.subject(account, subjectRef)}`;
   }
 
   /** Of a person whom a decision is about, in hex. */

@@ -48,6 +48,8 @@ const KINDS = {
   'account-not-found': { status: 404, title: 'Account not found' },
   'link-invalid': { status: 404, title: 'Link does not work' },
   'source-not-found': { status: 404, title: 'Source not found' },
+  'template-not-found': { status: 404, title: 'Template not found' },
+  'system-not-found': { status: 404, title: 'System not found' },
   'framework-not-found': { status: 404, title: 'Framework not found' },
   'member-not-found': { status: 404, title: 'Member not found' },
   'fact-not-found': { status: 404, title: 'Fact not found' },

@@ -49,6 +49,10 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
+  'template-not-found':
+    'There is no template of this name: `fria`, `technical-documentation`, `incident-report`, `model-validation`, `bias-audit-summary`.',
+  'system-not-found':
+    'The register of this node has no system of this name that the key reaches. `GET /v1/systems` lists them.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',
   'log-tile-not-found':
     'The log is not as large yet, or has fewer entries in this tile: `GET /v1/log/checkpoints` says how large it is.',
@@ -79,7 +83,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'agent-key-unavailable':
     'The node lost the private key that it held for the agent, with a lost store. Rotate the key, and send the request again.',
   'retention-locked':
-    'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
+    'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one, `attestationId` the record of this refusal; it is null where the node could not record it.',
   'payload-erased':
     'The payload of the record was erased and cannot be disclosed. Its proof stands: ask for the bundle without `disclosure`.',
   'not-yet-anchored':

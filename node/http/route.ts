@@ -45,6 +45,8 @@ export interface KeyRoute extends RoutePath {
   readonly scope: Scope | null;
   /** Records that one accepted call makes, or the fewest: they count against the daily cap. Default 0. */
   readonly records?: number;
+  /** What those are answered who send no key: bounded by their address, as callers of free routes. Default: 401. */
+  withoutKey?(call: Call): Promise<Answer>;
   answer(call: Call, caller: Caller): Promise<Answer>;
 }
 

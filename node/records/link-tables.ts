@@ -26,8 +26,9 @@ export const linkProjection: Projection = { table: linkTable, rowsOf: linkOperat
 
 /** Every record that these links name, with the link's name. */
 function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
-  const { agent, correctiveAction, erased = [], incident, lock, original, related = [], session, supersedes } = links;
-  const single = { agent, correctiveAction, incident, lock, original, session, supersedes };
+  const { agent, correctiveAction, decision, erased = [], incident, lock, original } = links;
+  const { related = [], session, supersedes } = links;
+  const single = { agent, correctiveAction, decision, incident, lock, original, session, supersedes };
   const found: [LinkName, RecordId][] = [];
   for (const name of SINGLE) {
     const target = single[name];
@@ -38,7 +39,16 @@ function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
   return found;
 }
 
-const SINGLE = ['agent', 'correctiveAction', 'incident', 'lock', 'original', 'session', 'supersedes'] as const;
+const SINGLE = [
+  'agent',
+  'correctiveAction',
+  'decision',
+  'incident',
+  'lock',
+  'original',
+  'session',
+  'supersedes',
+] as const;
 
 /** Whether any record links to one. */
 export async function isLinked(store: Reads, target: RecordId): Promise<boolean> {

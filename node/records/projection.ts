@@ -1,6 +1,6 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Table } from '../store/table.ts';
+import { numberCodec, Table } from '../store/table.ts';
 
 /**
  * Rows that follow from one signed record alone, each holding that record's id. They land in the record's own write,
@@ -10,3 +10,6 @@ export interface Projection {
   readonly table: Table<string>;
   readonly rowsOf: (record: AttestationRecord) => readonly Operation[];
 }
+
+/** (node) → version by which the rows of its projections are made. */
+export const projectionVersionTable = new Table('projection-version', numberCodec);

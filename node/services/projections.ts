@@ -4,6 +4,7 @@ import { settlementHeadProjection } from '../payments/settlement-tables.ts';
 import { LIST_PROJECTIONS } from '../screening/lists/list-tables.ts';
 import { REGWATCH_PROJECTIONS } from './regulatory-feed/regwatch-tables.ts';
 import type { Projection } from '../records/projection.ts';
+import { GOVERNANCE_PROJECTIONS } from '../governance/governance-tables.ts';
 import { INCIDENT_PROJECTIONS } from '../governance/incident-tables.ts';
 import { LOCK_PROJECTIONS } from '../governance/lock-tables.ts';
 
@@ -15,5 +16,6 @@ export const OWN_PROJECTIONS: readonly Projection[] = [
   ...LIST_PROJECTIONS,
   ...LOCK_PROJECTIONS,
   ...INCIDENT_PROJECTIONS,
+  ...GOVERNANCE_PROJECTIONS,
   ...REGWATCH_PROJECTIONS,
 ];

@@ -74,6 +74,7 @@ export class Table<Value> {
     options: {
       readonly from?: KeyPart;
       readonly after?: KeyPart;
+      readonly before?: KeyPart;
       readonly reverse?: boolean;
       readonly limit?: number;
     } = {},
@@ -83,7 +84,7 @@ export class Table<Value> {
       ...(options.after === undefined
         ? { gte: options.from === undefined ? prefix : this.key(...parts, options.from) }
         : { gt: this.key(...parts, options.after) + AFTER_ALL }),
-      lt: prefix + AFTER_ALL,
+      lt: options.before === undefined ? prefix + AFTER_ALL : this.key(...parts, options.before),
     };
     const range = { ...bounds, ...pick(options) };
     for await (const [key, bytes] of store.range(range)) {

@@ -14,6 +14,7 @@ import type { Transport } from '../transport/contract.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './evidence.ts';
 import { type EvidenceSearch, findEvidence, findPayload, ownPayload } from './evidence-search.ts';
+import { ReviewEvidences } from './evidence-states.ts';
 import { type LinkedEvidence, LinkedReader } from './linked-evidence.ts';
 import { LogKnowledge } from './log-knowledge.ts';
 import { Misdeeds } from './misdeeds.ts';
@@ -106,6 +107,7 @@ export function openVerificationServices(services: VerificationServicesOptions):
     evidence,
     linked: links,
     payload,
+    reviewEvidence: new ReviewEvidences(store, self),
     anchored,
     records,
     knowledge,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { MAX_OTHERS } from '../../protocol/api/verify.ts';
+import { type EvidenceState, MAX_OTHERS } from '../../protocol/api/verify.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isIncidentAbout } from '../../protocol/evidence/incident.ts';
 import { type LinkedRecord, speakingFor } from '../../protocol/evidence/linked-record.ts';
@@ -16,6 +16,7 @@ import { BusyError, Semaphore } from '../concurrency/semaphore.ts';
 import { SingleFlight } from '../concurrency/single-flight.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
 import { disclosureOf } from './bundles.ts';
+import { evidenceStateOf, type ReviewEvidence, type ReviewEvidences } from './evidence-states.ts';
 import type { Evidence } from './evidence.ts';
 import type { BundleQuestions, GivenReceipt, JudgingTerms } from './judge-bundle.ts';
 import { JudgingThread } from './judging-thread.ts';
@@ -68,6 +69,8 @@ export interface VerifierOptions {
   /** Evidence that this node holds about the records linked to one. */
   readonly linked: Pick<LinkedReader, 'note' | 'read'>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+  /** Whether the payloads of reviews are still held. */
+  readonly reviewEvidence: Pick<ReviewEvidences, 'of'>;
   /** Whether the ledger took a transaction of this node that names the record's batch. */
   readonly anchored: (evidence: Evidence) => Promise<boolean>;
   readonly records: Pick<RecordJudge, 'judge'>;
@@ -85,6 +88,9 @@ export interface VerifiedRecord {
   readonly verdict: Verdict;
   readonly evidence: Evidence;
   readonly links: RecordLinks;
+  /** What this node has of the evidence itself, beside what the records show. */
+  readonly evidenceState: EvidenceState | null;
+  readonly reviewEvidence: readonly ReviewEvidence[];
 }
 
 /**
@@ -128,7 +134,14 @@ export class Verifier {
       this.#options.linked.note(each, holds);
       return { record: each.record, holds, speaks };
     });
-    return { verdict, evidence, links: recordLinks(evidence.record, judged.slice(0, about.length), found.truncated) };
+    const { record } = evidence;
+    return {
+      verdict,
+      evidence,
+      links: recordLinks(record, judged.slice(0, about.length), found.truncated),
+      evidenceState: evidenceStateOf(verdict.facts.payload),
+      reviewEvidence: await this.#options.reviewEvidence.of(record, speakingFor(record, judged)),
+    };
   }
 
   /**

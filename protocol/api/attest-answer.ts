@@ -28,6 +28,11 @@ export const ATTEST_EXAMPLE = {
     referenceDatabase: 'credit-bureau-2026-11',
     matched: true,
     clientTimestamp: '2026-11-21T09:29:58.412Z',
+    model_ref: { model_id: 'loan-model', model_version: '4.2', third_party_model: false, system_id: 'lending' },
+    complianceMeta: { riskLevel: 'high', jurisdiction: ['EU', 'DE'], serviceEventType: 'DECISION' },
+    occurredAt: '2026-11-21T09:29:57.000Z',
+    adverse: false,
+    subjectRef: 'applicant-2207',
   },
   answer: {
     ...ENVELOPE_EXAMPLE,
@@ -64,6 +69,10 @@ export const TIERED_ATTEST_EXAMPLE = {
       jurisdiction: ['EU', 'DE'],
       serviceEventType: 'DECISION',
     },
+    environment: 'production',
+    confidenceScore: 0.87,
+    occurredAt: '2026-11-21T09:29:57.000Z',
+    adverse: false,
   },
   answer: {
     success: true,

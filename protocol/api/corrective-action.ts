@@ -5,6 +5,7 @@ import { ACTION_STATUSES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
+import { TimeOrDayShape } from './times.ts';
 import { IdTextShape, ListOf, ObjectIdShape, PageShape, PersonShape, TextListShape } from './governance-fields.ts';
 
 /** `POST /v1/corrective-action`: a new action, or with `correctiveActionId` the next step of one. */
@@ -20,6 +21,11 @@ export const CorrectiveActionRequestShape = Type.Object({
   status: Type.Optional(Type.Enum([...ACTION_STATUSES])),
   correctiveActionId: Type.Optional(IdTextShape),
   effectivenessEvidence: Type.Optional(PageShape),
+  /** Until when it is to be done, and since when the system is suspended: EU AI Act Art. 20. */
+  dueAt: Type.Optional(TimeOrDayShape),
+  suspendedAt: Type.Optional(TimeOrDayShape),
+  /** What was done to the system. */
+  measure: Type.Optional(Type.Enum(['corrected', 'withdrawn', 'disabled', 'recalled'])),
 });
 
 export const CorrectiveActionAnswerShape = Closed({

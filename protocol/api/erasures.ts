@@ -6,8 +6,12 @@ import { EXAMPLE_IDS } from './example-ids.ts';
 import { TextShape } from './fields.ts';
 import { IdTextShape, ObjectIdShape, PersonShape } from './governance-fields.ts';
 
-/** Source under which records of erasure stand: they are about records of any source. */
+/** Source under which records of erasure stand, and those of refused ones: they are about records of any source. */
 export const ERASURE_SOURCE = 'erasures';
+
+/** What the record of a refused erasure asserts. It says of nothing that it is gone. */
+export const ERASURE_REQUEST_TYPE = 'erasure';
+export const REFUSED_OUTCOME = 'refused';
 
 const RecordsShape = Type.Array(IdTextShape, { minItems: 1, maxItems: MAX_LINKED });
 /** The person as named in `subjectRef` when the records were made. */

@@ -1,9 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { AGENT_SIGNATURES } from '../evidence/agent.ts';
+import {
+  EVIDENCE_FOR,
+  EVIDENCE_MEANING,
+  EVIDENCE_RULE_SET,
+  type FactKey,
+  FACT_KEYS,
+  type Missing,
+  NOT_SHOWN_OF_REVIEWS,
+  RecordedEvidenceShape,
+} from '../evidence/evidence-shape.ts';
 import { CLAUSES, LACKS, MEANING, RULE_SET } from '../evidence/rules.ts';
 import { Closed, OrdinalShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { MAX_LINKED } from '../verdict/bundle.ts';
-import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** The flags of the evidence rules (api-rules §6). What is not shown is false. */
 const ComplianceStatusShape = Closed(
@@ -55,6 +65,8 @@ export const AccountVersionShape = Closed({ version: OrdinalShape, id: RecordIdS
 export const EVIDENCE = {
   complianceStatus: ComplianceStatusShape,
   complianceDetail: ComplianceDetailShape,
+  /** The same records by `evidence-rules/2`. */
+  evidence: RecordedEvidenceShape,
   agent: AgentVerdictShape,
   /**
    * Whether the record's node speaks for its account: its home, or a node that its statement names. Null where unknown.
@@ -67,6 +79,41 @@ export const EVIDENCE = {
 };
 const EvidenceShape = Closed(EVIDENCE);
 export type EvidenceAnswer = Static<typeof EvidenceShape>;
+
+/** What of the example is not recorded. */
+const NOT_RECORDED: Readonly<Partial<Record<FactKey, readonly Missing[]>>> = {
+  'period-of-use': ['session_end'],
+  intervention: ['stopped'],
+  'second-reviewer': ['second-reviewer'],
+};
+
+const RECORDED_EVIDENCE_EXAMPLE = {
+  ruleSet: EVIDENCE_RULE_SET,
+  evaluatedAt: EXAMPLE_SUBMITTED_AT,
+  kindOfRecord: 'ai-system-event',
+  facts: FACT_KEYS.map((key) => {
+    const missing = NOT_RECORDED[key] ?? [];
+    return {
+      key,
+      evidenceFor: EVIDENCE_FOR[key],
+      state: missing.length === 0 ? 'recorded' : 'not-recorded',
+      missing: [...missing],
+    };
+  }),
+  eventTime: { asserted: '2026-11-21T09:29:57.000Z', recorded: EXAMPLE_SUBMITTED_AT, lagSeconds: 3 },
+  periodOfUse: { basis: 'asserted-event-time', recordTimeWithin: false, eventTimeWithin: false },
+  reviews: [
+    {
+      attestationId: EXAMPLE_IDS.overrideRecord,
+      reviewLag: 912,
+      lagFromEvent: 915,
+      outcomeGiven: true,
+      stopped: false,
+    },
+  ],
+  reviewsDoNotShow: [...NOT_SHOWN_OF_REVIEWS],
+  meaning: EVIDENCE_MEANING,
+};
 
 export const EVIDENCE_EXAMPLE = {
   complianceStatus: { article12_1: true, article12_2: true, article12_3b: true, article14: true },
@@ -89,6 +136,7 @@ export const EVIDENCE_EXAMPLE = {
     ],
     meaning: MEANING,
   },
+  evidence: RECORDED_EVIDENCE_EXAMPLE,
   agent: null,
   speaks: true,
   accountStatements: [],

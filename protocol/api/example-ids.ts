@@ -11,6 +11,7 @@ const OVERRIDE = recordId('att_eu_01KAJ5TR6W1C9M4Z0XHQ8NVB3D');
 const RISK_ASSESSMENT = recordId('att_eu_01KAJ5W9H2E7J3Y6DCQ0XTS5NA');
 const IMPACT_ASSESSMENT = recordId('att_eu_01KAJ5XVB8R4K1G7MZ2WHN9C6F');
 const ERASURE = recordId('att_eu_01KAJ7A3D5F0Q8T2VYX6BRM1KE');
+const ERASURE_REFUSAL = recordId('att_eu_01KAJ7C4E6G1R9V3WYZ7CSN2MF');
 const REGISTRATION = recordId('att_eu_01KAJ4Z9S1B8H6C3GQ0VEXR7TN');
 const ACCOUNT_STATEMENT = recordId('att_eu_01KAJ4V6M3P8X1T5R9QCYDWH2Z');
 
@@ -32,12 +33,15 @@ export const EXAMPLE_IDS = {
   impactAssessment: objectId('impactAssessment', IMPACT_ASSESSMENT),
   erasureRecord: ERASURE,
   erasure: objectId('erasure', ERASURE),
+  erasureRefusalRecord: ERASURE_REFUSAL,
   lockRecord: LOCK,
   lock: objectId('lock', LOCK),
   registrationRecord: REGISTRATION,
   registration: objectId('registration', REGISTRATION),
   agent: 'claims-triage-agent',
   source: 'loan-model',
+  /** An entry of the register of systems, by its owner's name. */
+  systemRef: 'credit-scoring',
   key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
   /** Token of a link that replaces lost keys. */
   link: 'q7Jm2Xc0VtN9r4BzKfYw1LhE6sUdGpQ8aTiR3oC5ekA',

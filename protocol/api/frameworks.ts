@@ -1,10 +1,17 @@
 import Type, { type Static } from 'typebox';
-import { CatalogueHeadShape, ClauseShape, FrameworkShape } from '../frameworks/catalogue-shape.ts';
+import {
+  CatalogueHeadShape,
+  ClassDatesShape,
+  ClauseShape,
+  EventShape,
+  FrameworkShape,
+} from '../frameworks/catalogue-shape.ts';
 import { Closed, CountShape, OrNull } from '../shapes.ts';
 
 const { id, title, authority } = FrameworkShape.properties;
 const { catalogueVersion, asOf, disclaimer, checkLegend } = CatalogueHeadShape.properties;
 const { clause, requirement, evidence, appliesFrom, status, numbers, source, check } = ClauseShape.properties;
+const { needs, dutyHolder, trigger, neverChecked, checkedAt } = ClauseShape.properties;
 
 /** `GET /v1/frameworks`: what the catalogue has. */
 export const FrameworksAnswerShape = Closed({
@@ -48,8 +55,19 @@ export const FrameworkAnswerShape = Closed({
       recordKinds: Type.Array(Type.String()),
       /** Fields that evidence it. */
       fields: Type.Array(Type.String()),
-      /** Which fields, of which of these kinds. */
+      /** Which fields, of which of these kinds, under `evidence-rules/1`. */
       evidence,
+      /** The same under `evidence-rules/2`. */
+      needs,
+      dutyHolder,
+      trigger,
+      /** What happens by which the duty arises. Null: it stands by itself. */
+      event: OrNull(EventShape),
+      appliesFromByClass: OrNull(ClassDatesShape),
+      derogation: OrNull(Type.String()),
+      legacyRule: OrNull(Type.String()),
+      neverChecked,
+      checkedAt,
       appliesFrom,
       appliesNote: OrNull(Type.String()),
       status,
@@ -69,8 +87,8 @@ export type FrameworkAnswer = Static<typeof FrameworkAnswerShape>;
 
 const HEAD = {
   success: true,
-  catalogueVersion: '2026-11-21.2',
-  asOf: '2026-11-21',
+  catalogueVersion: '2026-11-26.1',
+  asOf: '2026-11-22',
   disclaimer: 'Which records can evidence which clause. Evidence recorded, no determination; not legal advice.',
 } as const;
 
@@ -83,7 +101,7 @@ export const FRAMEWORKS_EXAMPLE = {
       edition: null,
       authority: 'European Union',
       note: null,
-      clauses: 26,
+      clauses: 61,
     },
   ],
 };
@@ -113,7 +131,22 @@ export const FRAMEWORK_EXAMPLE = {
       ],
       appliesFrom: '2026-08-02',
       appliesNote: 'reaches whatever is classified as high-risk',
-      status: 'in-force',
+      needs: [
+        {
+          anyOf: ['notification'],
+          where: ['to=authority|to=ai-office'],
+          facts: ['sentAt', 'reportType', 'incidentId'],
+        },
+      ],
+      dutyHolder: ['provider'],
+      trigger: 'event',
+      event: { anyOf: ['incident'], where: ['criteria=death'] },
+      appliesFromByClass: { annexIII: '2027-12-02', annexI: '2028-08-02' },
+      derogation: null,
+      legacyRule: null,
+      neverChecked: ['whether the report was complete and came in time: see the clocks of the incident'],
+      checkedAt: '2026-11-22',
+      status: 'applies-on-classification',
       statusNote: null,
       numbers: [{ what: 'report at latest after awareness', value: 10, unit: 'days', ref: 'Art 73(4)' }],
       source: 'Regulation (EU) 2024/1689 as amended by Regulation (EU) 2026/1744',

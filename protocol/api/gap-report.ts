@@ -1,9 +1,17 @@
 import Type, { type Static } from 'typebox';
-import { CatalogueHeadShape, ClauseShape, FrameworkShape } from '../frameworks/catalogue-shape.ts';
+import {
+  CatalogueHeadShape,
+  ClassDatesShape,
+  ClauseShape,
+  DUTY_HOLDERS,
+  FrameworkShape,
+} from '../frameworks/catalogue-shape.ts';
+import { EVIDENCE_STATUSES, RULE_SET_2 } from '../frameworks/evidence-status.ts';
+import { SYSTEM_CLASSES } from '../frameworks/system-class.ts';
 import { GAP_STATUSES } from '../frameworks/gap.ts';
-import { Closed, CountShape, OrNull, RecordIdShape } from '../shapes.ts';
+import { Closed, CountShape, NodeIdShape, OrNull, RecordIdShape } from '../shapes.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { SourceIdShape } from './fields.ts';
+import { SourceIdShape, TextShape } from './fields.ts';
 import { TimeOrDayShape } from './times.ts';
 
 /** Days that one report covers at most, and where no range is given. */
@@ -24,7 +32,48 @@ export const GapReportQueryShape = Closed({
   from: Type.Optional(TimeOrDayShape),
   to: Type.Optional(TimeOrDayShape),
   includeTest: Type.Optional(Type.Enum(['true', 'false'])),
+  systemRef: Type.Optional(TextShape(1, 256)),
+  role: Type.Optional(Type.Enum([...DUTY_HOLDERS])),
 });
+
+const FoundShape = Closed({ count: CountShape, sampleIds: SamplesShape }, { title: 'FoundRecords' });
+
+/** What `evidence-rules/2` says of a clause: what is recorded, what it rests on, and what was never checked. */
+const CLAUSE_EVIDENCE = {
+  evidenceStatus: Type.Enum([...EVIDENCE_STATUSES]),
+  dutyHolder: ClauseShape.properties.dutyHolder,
+  trigger: ClauseShape.properties.trigger,
+  /** Of the needs that are not optional: those that are recorded, and all. */
+  recordedNeeds: CountShape,
+  requiredNeeds: CountShape,
+  needs: Type.Array(
+    Closed(
+      {
+        anyOf: Type.Array(Type.String()),
+        facts: Type.Array(Type.String()),
+        optional: Type.Boolean(),
+        recorded: Type.Boolean(),
+        /** Records that it rests on; where it is not recorded, those that are about it. */
+        count: CountShape,
+        sampleIds: SamplesShape,
+        missing: OrNull(Type.String()),
+      },
+      { title: 'ClauseNeed' },
+    ),
+  ),
+  /** What happened by which the duty arises. Null: it stands by itself. */
+  events: OrNull(FoundShape),
+  /** Assertions with a reason, a person and a review that is not overdue. */
+  notApplicableWithReason: FoundShape,
+  neverChecked: ClauseShape.properties.neverChecked,
+  appliesFromByClass: OrNull(ClassDatesShape),
+  derogation: OrNull(Type.String()),
+  legacyRule: OrNull(Type.String()),
+  /** When the row itself was last checked against its source. */
+  checkedAt: DateShape,
+};
+const ClauseEvidenceShape = Closed(CLAUSE_EVIDENCE);
+export type ClauseEvidenceAnswer = Static<typeof ClauseEvidenceShape>;
 
 /** What is on record for each clause. Nowhere whether a clause is met. */
 export const GapReportAnswerShape = Closed({
@@ -36,6 +85,18 @@ export const GapReportAnswerShape = Closed({
   framework: OrNull(FrameworkShape.properties.id),
   /** Null: all sources of the account that the key reaches. */
   sourceId: OrNull(Type.String()),
+  /** By which rules `evidenceStatus` is said; `status` is by those of `evidence-rules/1`. */
+  ruleSet: Type.Literal(RULE_SET_2),
+  /** The node whose records were looked at. */
+  node: NodeIdShape,
+  systemRef: OrNull(Type.String()),
+  /** As the register asserts it of the system; null where no system was asked for, or it asserts none. */
+  systemClass: OrNull(Type.Enum([...SYSTEM_CLASSES])),
+  /** Null: of everyone. */
+  role: OrNull(Type.Enum([...DUTY_HOLDERS])),
+  /** Records of governance that were looked at one by one, and whether there are more. */
+  listed: CountShape,
+  listedTruncated: Type.Boolean(),
   /** First and last UTC day, both included. */
   from: DateShape,
   to: DateShape,
@@ -70,6 +131,7 @@ export const GapReportAnswerShape = Closed({
       source,
       check,
       limits: OrNull(Type.String()),
+      ...CLAUSE_EVIDENCE,
     }),
   ),
   /** Events that no clause is mapped to, and assertions about clauses that the catalogue does not have. */
@@ -79,11 +141,18 @@ export type GapReportAnswer = Static<typeof GapReportAnswerShape>;
 
 export const GAP_REPORT_EXAMPLE = {
   success: true,
-  catalogueVersion: '2026-11-21.2',
-  asOf: '2026-11-21',
+  catalogueVersion: '2026-11-26.1',
+  asOf: '2026-11-22',
   disclaimer: 'Which records can evidence which clause. Evidence recorded, no determination; not legal advice.',
   framework: 'EU_AI_ACT',
   sourceId: EXAMPLE_IDS.source,
+  ruleSet: RULE_SET_2,
+  node: 'eu',
+  systemRef: null,
+  systemClass: 'annexIII',
+  role: null,
+  listed: 14,
+  listedTruncated: false,
   from: '2025-11-22',
   to: '2026-11-21',
   includeTest: false,
@@ -109,6 +178,38 @@ export const GAP_REPORT_EXAMPLE = {
       source: 'Regulation (EU) 2024/1689 as amended by Regulation (EU) 2026/1744',
       check: 'V',
       limits: null,
+      evidenceStatus: 'not-yet-applicable',
+      dutyHolder: ['provider'],
+      trigger: 'standing',
+      recordedNeeds: 1,
+      requiredNeeds: 2,
+      needs: [
+        {
+          anyOf: ['session_start'],
+          facts: ['startTime'],
+          optional: false,
+          recorded: true,
+          count: 1,
+          sampleIds: [EXAMPLE_IDS.sessionStart],
+          missing: null,
+        },
+        {
+          anyOf: ['session_end'],
+          facts: ['endTime'],
+          optional: false,
+          recorded: false,
+          count: 0,
+          sampleIds: [],
+          missing: 'no session_end',
+        },
+      ],
+      events: null,
+      notApplicableWithReason: { count: 0, sampleIds: [] },
+      neverChecked: ['that every use was recorded'],
+      appliesFromByClass: { annexIII: '2027-12-02', annexI: '2028-08-02' },
+      derogation: null,
+      legacyRule: null,
+      checkedAt: '2026-11-22',
     },
   ],
   unmappedEvents: [{ eventType: 'PRICE_CHANGE', count: 4, sampleIds: [EXAMPLE_IDS.decision] }],

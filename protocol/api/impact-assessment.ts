@@ -4,7 +4,8 @@ import { Closed } from '../shapes.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
-import { ListOf, ObjectIdShape, PersonShape, TextListShape, WordShape } from './governance-fields.ts';
+import { IdTextShape, ListOf, ObjectIdShape, PersonShape, TextListShape, WordShape } from './governance-fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
 /** `POST /v1/impact-assessment`. */
 export const ImpactAssessmentRequestShape = Type.Object({
@@ -15,6 +16,19 @@ export const ImpactAssessmentRequestShape = Type.Object({
   /** `low-risk`, `medium-risk`, `high-risk` or `critical-risk` are recommended. */
   overallRating: Type.Optional(WordShape),
   assessedBy: Type.Optional(PersonShape),
+  /** EU AI Act Art. 27(1)(a)–(f), one by one. */
+  processes: Type.Optional(TextShape(1, 4000)),
+  usePeriod: Type.Optional(TextShape(1, 1000)),
+  affectedGroups: Type.Optional(TextListShape(1)),
+  specificRisks: Type.Optional(TextListShape(1)),
+  oversightMeasures: Type.Optional(TextListShape(1)),
+  riskMeasures: Type.Optional(TextListShape(1)),
+  firstUseAt: Type.Optional(TimeOrDayShape),
+  /** The data protection impact assessment that it refers to. */
+  dpiaRef: Type.Optional(TextShape(1, 256)),
+  systemRef: Type.Optional(TextShape(1, 256)),
+  /** The assessment that this one revises. */
+  supersedes: Type.Optional(IdTextShape),
 });
 
 export const ImpactAssessmentAnswerShape = Closed({

@@ -1,16 +1,39 @@
 import Type from 'typebox';
-import { CLOCK_BASES, CLOCK_NOTE, DEADLINE_STATES, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
+import { incidentClocks } from '../compliance/incident-clocks.ts';
+import { TRIGGERED_REGIMES } from '../compliance/regime-clocks.ts';
+import { INCIDENT_STATES } from '../compliance/incident-state.ts';
+import { CLOCK_BASES, CLOCK_NOTE, type ClockedRecord, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
 import { INCIDENT_REFERENCES } from '../compliance/references.ts';
-import { Closed, TimestampShape } from '../shapes.ts';
+import { Closed, OrNull, TimestampShape } from '../shapes.ts';
 import { MAX_LINKED } from '../chain/claims.ts';
-import { INCIDENT_CRITERIA, SEVERITIES } from '../statement/vocabulary.ts';
+import { INCIDENT_CRITERIA, REPORTABILITIES, ROLES, SEVERITIES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
-import { EXAMPLE_IDS } from './example-ids.ts';
+import { timestampOf } from '../time.ts';
+import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
 import { IdTextShape, ListOf, ObjectIdShape, PersonShape } from './governance-fields.ts';
 import { TimeOrDayShape } from './times.ts';
 
 const MAX_MEMBER_STATES = 50;
+
+const TriggerShape = Type.Object(
+  { regime: Type.Enum([...TRIGGERED_REGIMES]), at: TimeOrDayShape },
+  { title: 'RegimeTrigger', additionalProperties: false },
+);
+
+/** One clock beside what was reported: facts, and no judgement. */
+export const IncidentClockShape = Closed(
+  {
+    regime: Type.String(),
+    ref: Type.String(),
+    /** Null where the regime's own trigger is not asserted, or the law names no period. */
+    dueAt: OrNull(TimestampShape),
+    /** Whether the report that ends it was sent after `dueAt`; null while there is none, or no end. */
+    reportedAfterDueAt: OrNull(Type.Boolean()),
+    source: Type.String(),
+  },
+  { title: 'IncidentClock' },
+);
 
 /** `POST /v1/incident`: something went wrong. The severity drives the notification clock. */
 export const IncidentRequestShape = Type.Object({
@@ -30,6 +53,25 @@ export const IncidentRequestShape = Type.Object({
   relatedAttestationIds: Type.Optional(Type.Array(IdTextShape, { maxItems: MAX_LINKED })),
   /** The incident that this one corrects. */
   supersedes: Type.Optional(IdTextShape),
+  /** In which capacity the caller reports: a deployer is bound by Article 73 where the provider cannot be reached. */
+  role: Type.Optional(Type.Enum([...ROLES])),
+  providerUnreachable: Type.Optional(Type.Boolean()),
+  /** With a `rationale`, `not-reportable` closes the incident. */
+  reportability: Type.Optional(Type.Enum([...REPORTABILITIES])),
+  rationale: Type.Optional(TextShape(1, 4000)),
+  /** When the clocks of other regimes started, each by its own trigger. */
+  triggers: Type.Optional(Type.Array(TriggerShape, { minItems: 1, maxItems: TRIGGERED_REGIMES.length })),
+  detectedAt: Type.Optional(TimeOrDayShape),
+  /** When the caller became aware that it has to be reported. */
+  reportabilityKnownAt: Type.Optional(TimeOrDayShape),
+  nextReportAt: Type.Optional(TimeOrDayShape),
+  /** Other laws under which it is reported. */
+  reportedUnder: Type.Optional(TextShape(1, 1000)),
+  systemRef: Type.Optional(TextShape(1, 256)),
+  euDatabaseId: Type.Optional(TextShape(1, 256)),
+  modelId: Type.Optional(TextShape(1, 256)),
+  modelVersion: Type.Optional(TextShape(1, 128)),
+  riskAssessmentReviewed: Type.Optional(Type.Boolean()),
 });
 
 export const ClockStartShape = Closed(
@@ -44,7 +86,11 @@ export const IncidentAnswerShape = Closed({
   notificationDays: Type.Integer({ minimum: 1 }),
   clockStart: ClockStartShape,
   notificationDueAt: TimestampShape,
-  notificationState: Type.Enum([...DEADLINE_STATES]),
+  notificationState: Type.Enum([...INCIDENT_STATES]),
+  /** The earliest end of the service's clock and of every period whose criterion is asserted, and which that is. */
+  earliestDueAt: TimestampShape,
+  earliestRef: Type.String(),
+  clocks: Type.Array(IncidentClockShape),
   articles: ListOf(...INCIDENT_REFERENCES.articles),
   statutoryClocks: Type.Array(
     Closed({ ref: Type.String(), days: Type.Integer(), dueAt: TimestampShape, condition: Type.String() }),
@@ -53,6 +99,22 @@ export const IncidentAnswerShape = Closed({
 });
 
 const [GENERAL, WIDESPREAD, DEATH] = STATUTORY_PERIODS;
+
+/** Of an incident that its caller became aware of at 15:30 on 20 November 2026. */
+const EXAMPLE_INCIDENT: ClockedRecord = {
+  submittedAt: timestampOf(Date.parse(EXAMPLE_SUBMITTED_AT)),
+  claims: {
+    clockStart: timestampOf(Date.UTC(2026, 10, 20, 15, 30)),
+    severity: 'serious',
+    criteria: ['fundamental-rights'],
+  },
+};
+/** Before anybody was told of it, and after the authority was. */
+const EXAMPLE_CLOCKS = incidentClocks(EXAMPLE_INCIDENT, { others: [] });
+export const EXAMPLE_REPORTED_CLOCKS = incidentClocks(EXAMPLE_INCIDENT, {
+  own: timestampOf(Date.UTC(2026, 10, 23, 8, 12)),
+  others: [],
+});
 
 export const INCIDENT_EXAMPLE = {
   request: {
@@ -77,6 +139,9 @@ export const INCIDENT_EXAMPLE = {
     clockStart: { at: '2026-11-20T15:30:00.000Z', basis: 'awarenessAt' },
     notificationDueAt: '2026-12-05T15:30:00.000Z',
     notificationState: 'open',
+    earliestDueAt: '2026-12-05T15:30:00.000Z',
+    earliestRef: 'service',
+    clocks: EXAMPLE_CLOCKS,
     ...INCIDENT_REFERENCES,
     statutoryClocks: [
       { ...GENERAL, dueAt: '2026-12-05T15:30:00.000Z' },

@@ -4,19 +4,18 @@ import { AgentIdShape } from './agent-fields.ts';
 import { TIERED_ATTEST_EXAMPLE } from './attest-answer.ts';
 import { StatusShape, WarningsShape } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
+import { CLAIM_MEMBERS } from './decision-fields.ts';
 import { DataShape, SourceIdShape } from './fields.ts';
 import { ATTESTATION_EXAMPLE, PaidShape, paidTailExample } from './paid-answer.ts';
-import { ComplianceMetaShape, ModelRefShape } from './tiered-attest.ts';
 
 /** Base64url of 32 bytes: the salt of a record's commitments. With it, whoever has the payload can recompute them. */
 export const SaltShape = Base64urlShape;
 export const EXAMPLE_SALT = 'q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA';
 
-/** What a paid decision may say, by itself or in a batch: the members of `POST /v1/tiered-attest`. */
+/** What a paid decision may say, by itself or in a batch: the claims of `POST /v1/tiered-attest`. */
 export const PAID_DECISION_MEMBERS = {
   data: DataShape,
-  model_ref: Type.Optional(ModelRefShape),
-  complianceMeta: Type.Optional(ComplianceMetaShape),
+  ...CLAIM_MEMBERS,
   /** The AI system. Default: the agent's id. */
   sourceId: Type.Optional(SourceIdShape),
 };

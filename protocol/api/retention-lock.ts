@@ -1,18 +1,22 @@
 import Type from 'typebox';
 import { LOCK_REFERENCES } from '../compliance/references.ts';
-import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../compliance/retention.ts';
+import { MAX_LOCK_SCOPES, MAX_RETENTION_DAYS, MIN_RETENTION_DAYS, NARROW_SCOPES } from '../compliance/retention.ts';
+import { EventScopeShape, LockScopeShape } from '../chain/claims.ts';
 import { Closed, documented, OrNull, TimestampShape } from '../shapes.ts';
-import { LOCK_SCOPES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
 import { IdTextShape, ListOf, ObjectIdShape, ParagraphShape, PersonShape } from './governance-fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
-const NARROW_SCOPES = LOCK_SCOPES.filter((scope) => scope !== 'all');
-
+/** One scope, or several; `all` stands alone. */
 const ScopeShape = Type.Union([
-  Type.Enum([...LOCK_SCOPES]),
-  Type.Array(Type.Enum(NARROW_SCOPES), { minItems: 1, maxItems: NARROW_SCOPES.length, uniqueItems: true }),
+  LockScopeShape,
+  Type.Array(Type.Union([Type.Enum([...NARROW_SCOPES]), EventScopeShape]), {
+    minItems: 1,
+    maxItems: MAX_LOCK_SCOPES,
+    uniqueItems: true,
+  }),
 ]);
 
 /** Another person must be able to release a hold. */
@@ -34,6 +38,8 @@ export const RetentionLockRequestShape = Type.Object(
       ...documented({ minimum: MIN_RETENTION_DAYS }),
     }),
     scope: ScopeShape,
+    /** Where the period runs from, if not from the lock; a day counts as its last moment in UTC. */
+    startsAt: Type.Optional(TimeOrDayShape),
     regulatoryBasis: Type.Optional(TextShape(0, 500)),
     /** Required with `legalHold`. */
     lockedBy: Type.Optional(PersonShape),
@@ -52,7 +58,9 @@ export const RetentionLockAnswerShape = Closed({
   scope: ScopeShape,
   retentionPeriodDays: Type.Integer(),
   lockedAt: TimestampShape,
-  /** For what was recorded before the lock. Null under a legal hold. */
+  /** Where it was given: the period runs from here. */
+  startsAt: Type.Optional(TimestampShape),
+  /** For what was recorded before the lock and before `startsAt`. Null under a legal hold. */
   expiresAt: OrNull(TimestampShape),
   appliesTo: Type.Literal('existing-and-future'),
   perRecordExpiry: Type.Literal('recordTime + period'),

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
+import { LockScopeShape } from '../chain/claims.ts';
 import { Closed, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
-import { LOCK_SCOPES, RECORD_KINDS } from '../statement/vocabulary.ts';
+import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape } from './fields.ts';
@@ -15,28 +16,42 @@ export const RetentionQueryShape = Closed({
   cursor: Type.Optional(Type.String({ minLength: 1 })),
 });
 
-/** What keeps the payloads of a source from being erased. */
+/** Stands for every event but `DECISION`: what covers `documents`. */
+export const ANY_EVENT = '*';
+
+/** What some locks amount to together. */
+const EFFECTIVE_MEMBERS = {
+  /** For what was recorded before the last lock and before its `startsAt`. Null while a legal hold holds. */
+  effectiveUntil: OrNull(TimestampShape),
+  /** The longest period, from a record's own time on. */
+  retentionPeriodDays: Type.Integer(),
+  legalHold: Type.Boolean(),
+};
+
+/** What prevents erasure of the payloads of a source through this service. */
 export const RetentionAnswerShape = Closed({
   success: Type.Literal(true),
   sourceId: SourceIdShape,
-  /** By kind of record, what all locks together amount to. Kinds that no lock covers are left out. */
-  effective: Type.Array(
-    Closed({
-      recordKind: Type.Enum([...RECORD_KINDS]),
-      /** For what was recorded before the last lock. Null while a legal hold holds. */
-      effectiveUntil: OrNull(TimestampShape),
-      /** The longest period, from a record's own time on. */
-      retentionPeriodDays: Type.Integer(),
-      legalHold: Type.Boolean(),
-    }),
+  /**
+   * By kind of record, what all locks together amount to that cover every record of it. Kinds that no lock covers are
+   * left out.
+   */
+  effective: Type.Array(Closed({ recordKind: Type.Enum([...RECORD_KINDS]), ...EFFECTIVE_MEMBERS })),
+  /**
+   * Where locks cover records of kind `decision` by their event: what all locks together amount to for each. `*`: every
+   * event but `DECISION`. The first 100 events in alphabetical order.
+   */
+  effectiveByEvent: Type.Optional(
+    Type.Array(Closed({ event: Type.String(), ...EFFECTIVE_MEMBERS }), { maxItems: RETENTION_PAGE + 1 }),
   ),
   locks: Type.Array(
     Closed({
       lockId: ObjectIdShape,
       attestationId: RecordIdShape,
-      scope: Type.Array(Type.Enum([...LOCK_SCOPES])),
+      scope: Type.Array(LockScopeShape),
       retentionPeriodDays: Type.Integer(),
       lockedAt: TimestampShape,
+      startsAt: Type.Optional(TimestampShape),
       /** Null while its legal hold holds. */
       expiresAt: OrNull(TimestampShape),
       legalHold: Type.Enum(['none', 'active', 'released']),

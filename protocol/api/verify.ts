@@ -27,6 +27,11 @@ import {
 /** Linked records of nodes that do not speak for the account that an answer names. */
 export const MAX_OTHERS = 16;
 
+/** Whether a node still has what a record commits to, or its commitment alone. */
+export const EVIDENCE_STATES = ['held', 'commitment-only'] as const;
+export type EvidenceState = (typeof EVIDENCE_STATES)[number];
+const EvidenceStateShape = OrNull(Type.Enum([...EVIDENCE_STATES]));
+
 const OtherRecordShape = Closed({ id: RecordIdShape, kind: Type.Enum([...RECORD_KINDS]), node: NodeIdShape });
 
 export const SECURITY_LEVEL = 'ML-DSA-65';
@@ -56,6 +61,15 @@ export const VerifyAnswerShape = Closed({
   payloadState: OrNull(Type.Enum([...PAYLOAD_STATES])),
   /** Where the payload was erased: the record is verified without it. */
   verifiedScope: Type.Optional(Type.Literal('record-only')),
+  /**
+   * The word of the node, and no part of the evidence rules: whether what the record commits to is still held, or was
+   * erased. Null where the node does not know.
+   */
+  evidenceState: EvidenceStateShape,
+  /** The same of the reviews of the record, in the order of their ids: null of those that other nodes hold. */
+  reviewEvidence: Type.Array(
+    Closed({ attestationId: RecordIdShape, evidenceState: EvidenceStateShape }, { title: 'ReviewEvidence' }),
+  ),
   submittedAt: OrNull(TimestampShape),
   sourceIdHash: OrNull(Sha256Shape),
   recordKind: OrNull(Type.Enum([...RECORD_KINDS])),
@@ -97,6 +111,8 @@ export const VERIFY_EXAMPLE = {
   cryptoVerification: { verified: true, checks: CHECKS_EXAMPLE },
   witnessed: true,
   payloadState: 'available',
+  evidenceState: 'held',
+  reviewEvidence: [{ attestationId: EXAMPLE_IDS.overrideRecord, evidenceState: 'held' }],
   submittedAt: EXAMPLE_SUBMITTED_AT,
   sourceIdHash: EXAMPLE_HASH,
   recordKind: 'decision',

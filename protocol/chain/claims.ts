@@ -9,11 +9,14 @@ import {
   Sha256Shape,
   TimestampShape,
 } from '../shapes.ts';
+import { AssertedShape, PSEUDONYM_PATTERN } from './asserted.ts';
 import {
   ACTION_STATUSES,
   CHANNELS,
   CUSTODIES,
   ENVIRONMENTS,
+  EVENT_SCOPE_PATTERN,
+  type EventScope,
   FACTS,
   INCIDENT_CRITERIA,
   KEY_EVENTS,
@@ -23,14 +26,18 @@ import {
   VERDICTS,
 } from '../statement/vocabulary.ts';
 
-/** A person, told apart from others of the same account and node, and not named: HMAC-SHA-256. */
-export const PSEUDONYM_PATTERN = '^hmac-sha256:[0-9a-f]{64}$';
-
 const ReferenceDatabaseShape = Closed({
   id: Type.String(),
   version: Type.Optional(Type.String()),
   sha256: Type.Optional(Type.String()),
 });
+
+/** `event:` and an event type. */
+export const EventScopeShape = Type.Unsafe<EventScope>(
+  Type.String({ title: 'EventScope', pattern: EVENT_SCOPE_PATTERN }),
+);
+/** One scope of a retention lock. */
+export const LockScopeShape = Type.Union([Type.Enum([...LOCK_SCOPES]), EventScopeShape]);
 
 /** As many as a roster has members at most. */
 const MAX_ACCOUNT_NODES = 256;
@@ -60,6 +67,9 @@ export const ClaimsShape = Closed({
   /** Names of the documented request members that were given, sorted: what a record of governance has on file. */
   given: Type.Optional(Type.Array(Type.String())),
 
+  /** What the caller asserts beside the facts above: read by the rules of `evidence-rules/2` alone. */
+  asserted: Type.Optional(AssertedShape),
+
   /** The agent that a record is about or was made for, and its signature over the `agent` statement. */
   agentId: Type.Optional(Type.String()),
   agentKeyId: Type.Optional(Sha256Shape),
@@ -80,7 +90,7 @@ export const ClaimsShape = Closed({
   notificationDueAt: Type.Optional(TimestampShape),
 
   retentionDays: Type.Optional(OrdinalShape),
-  scope: Type.Optional(Type.Array(Type.Enum([...LOCK_SCOPES]))),
+  scope: Type.Optional(Type.Array(LockScopeShape)),
   legalHold: Type.Optional(Type.Boolean()),
 
   residualRisk: Type.Optional(Type.String()),
@@ -122,6 +132,8 @@ export const LinksShape = Closed({
   agent: Type.Optional(RecordIdShape),
   /** First revision of the corrective action that this is a further step of. */
   correctiveAction: Type.Optional(RecordIdShape),
+  /** The decision that a notice, a request or an evaluation is about. */
+  decision: Type.Optional(RecordIdShape),
   erased: Type.Optional(ManyIds),
   incident: Type.Optional(RecordIdShape),
   /** The retention lock whose legal hold this releases. */

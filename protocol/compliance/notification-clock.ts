@@ -2,7 +2,10 @@ import type { AttestationRecord } from '../chain/record.ts';
 import type { Severity } from '../statement/vocabulary.ts';
 import { type Timestamp, timestampOf } from '../time.ts';
 
-/** Days from the start of the clock until the authority is to be told (api-rules §4.2). Stricter than the law's. */
+/**
+ * Days from the start of the service's own clock until the authority is to be told (api-rules §4.2). By severity alone: a
+ * period of the law may end before it, and `earliestDue` names that one.
+ */
 export const NOTIFICATION_DAYS: Readonly<Record<Severity, number>> = { serious: 15, critical: 2, fatal: 2 };
 
 /** Event of the decision-shaped record that says that the authority was told (api-rules §9). */
@@ -27,7 +30,7 @@ export const CLOCK_NOTE =
 export const DEADLINE_STATES = ['open', 'due-soon', 'overdue'] as const;
 export type DeadlineState = (typeof DEADLINE_STATES)[number];
 
-export const CLOCK_BASES = ['awarenessAt', 'submittedAt'] as const;
+export const CLOCK_BASES = ['awarenessAt', 'submittedAt', 'supersedes'] as const;
 /** When the clock of an incident started, and by which of its times. */
 export interface ClockStart {
   readonly at: Timestamp;
@@ -41,16 +44,18 @@ export type StatutoryClock = Readonly<Record<'ref' | 'condition', string>> & {
 
 /** The facts of an incident's record that its clock follows from. */
 export type ClockedRecord = Pick<AttestationRecord, 'submittedAt'> & {
-  readonly claims: Pick<AttestationRecord['claims'], 'clockStart' | 'severity'>;
+  readonly claims: Pick<AttestationRecord['claims'], 'asserted' | 'clockStart' | 'criteria' | 'severity'>;
 };
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Awareness as the caller asserted it, else the moment of the record: never the incident's own beginning. */
-export function clockStartOf({ claims: { clockStart }, submittedAt }: ClockedRecord): ClockStart {
-  return clockStart === undefined
-    ? { at: submittedAt, basis: 'submittedAt' }
-    : { at: clockStart, basis: 'awarenessAt' };
+/**
+ * Awareness as the caller asserted it, else the moment of the record: never the incident's own beginning. A correction
+ * starts no later than what it corrects.
+ */
+export function clockStartOf({ claims: { asserted, clockStart }, submittedAt }: ClockedRecord): ClockStart {
+  if (clockStart === undefined) return { at: submittedAt, basis: 'submittedAt' };
+  return { at: clockStart, basis: asserted?.clockInherited === true ? 'supersedes' : 'awarenessAt' };
 }
 
 /** When the authority is to be told of an incident by the product's own clock. */

@@ -15,6 +15,7 @@ export const RISK_REFERENCES = {
   standard: ISO_STANDARD,
   articles: ['9'],
 };
+/** Art. 9, of providers, is the specification's; the fundamental rights assessment of deployers is Art. 27. */
 export const IMPACT_REFERENCES = {
   isoClause: '8.2',
   isoClauses: ['6.1.4', '8.4'],
@@ -22,6 +23,7 @@ export const IMPACT_REFERENCES = {
   articles: ['9'],
   relatedArticles: ['27'],
 };
+/** Art. 17 and 73 are the specification's; the corrective action itself is Art. 20. */
 export const ACTION_REFERENCES = {
   isoClause: '10.1',
   isoClauses: ['10.2'],

@@ -8,6 +8,7 @@ const CLAUSE_STATUSES = [
   'adopted',
   'enacted',
   'in-force',
+  'applies-on-classification',
   'published',
   'voluntary',
   'guidance',
@@ -17,6 +18,25 @@ const CLAUSE_STATUSES = [
 
 /** How sure an entry is: primary text read, secondary sources agree, or domain knowledge. */
 const CHECK_MARKS = ['V', 'S', 'K'] as const;
+
+export const DUTY_HOLDERS = [
+  'provider',
+  'deployer',
+  'importer',
+  'distributor',
+  'authorised-representative',
+  'product-manufacturer',
+  'gpai-provider',
+  'developer',
+  'operator',
+  'authority',
+  'employer',
+  'financial-institution',
+  'broker-dealer',
+  'investment-firm',
+  'organisation',
+] as const;
+export type DutyHolder = (typeof DUTY_HOLDERS)[number];
 
 const NUMBER_UNITS = [
   'years',
@@ -34,6 +54,7 @@ const NUMBER_UNITS = [
 const FRAMEWORK_ID_PATTERN = '^[A-Z][A-Z0-9_]{2,31}$';
 const DATE_PATTERN = '^\\d{4}-\\d{2}-\\d{2}$';
 const Text = Type.String({ minLength: 1, maxLength: 400 });
+const DateShape = Type.String({ pattern: DATE_PATTERN });
 const Condition = Type.String({ pattern: CONDITION_PATTERN });
 
 /** Records that a clause asks for: one of a kind, for which every `where` holds, that shows every field. */
@@ -46,6 +67,35 @@ const NeedShape = Closed({
   optional: Type.Optional(Type.Literal(true)),
 });
 export type Need = Static<typeof NeedShape>;
+
+/** The same under `evidence-rules/2`: no events of decisions, and facts that are signed. */
+const FactNeedShape = Closed({
+  anyOf: Type.Array(Type.Enum([...EVIDENCE_KINDS]), { minItems: 1, uniqueItems: true }),
+  where: Type.Optional(Type.Array(Condition, { minItems: 1 })),
+  facts: Type.Array(Condition, { minItems: 1, uniqueItems: true }),
+  /** Read as of the end of a report, whenever it was recorded: the latest that nothing supersedes. */
+  standing: Type.Optional(Type.Literal(true)),
+  /** Not older than so many days at the end of a report, by this fact or else by the record itself. */
+  maxAgeDays: Type.Optional(Type.Integer({ minimum: 1 })),
+  ageFrom: Type.Optional(Type.String({ minLength: 1 })),
+  optional: Type.Optional(Type.Literal(true)),
+});
+export type FactNeed = Static<typeof FactNeedShape>;
+
+/** What happens by which a duty arises: records of a kind that meet every condition. */
+export const EventShape = Closed(
+  {
+    anyOf: Type.Array(Type.Enum([...EVIDENCE_KINDS]), { minItems: 1, uniqueItems: true }),
+    where: Type.Optional(Type.Array(Condition, { minItems: 1 })),
+  },
+  { title: 'ClauseEvent' },
+);
+
+/** First days for classes of systems. */
+export const ClassDatesShape = Closed(
+  { annexIII: Type.Optional(DateShape), annexI: Type.Optional(DateShape), gpai: Type.Optional(DateShape) },
+  { title: 'ClassDates' },
+);
 
 const ClauseNumberShape = Closed(
   {
@@ -61,6 +111,19 @@ export const ClauseShape = Closed({
   clause: Type.String({ minLength: 1, maxLength: 100 }),
   requirement: Text,
   evidence: Type.Array(NeedShape, { minItems: 1 }),
+  /** Under `evidence-rules/2`. */
+  needs: Type.Array(FactNeedShape, { minItems: 1 }),
+  /** Whose duty it is. */
+  dutyHolder: Type.Array(Type.Enum([...DUTY_HOLDERS]), { minItems: 1, uniqueItems: true }),
+  /** `event`: the duty arises when something happens, which `event` describes. */
+  trigger: Type.Enum(['standing', 'event']),
+  event: Type.Optional(EventShape),
+  appliesFromByClass: Type.Optional(ClassDatesShape),
+  derogation: Type.Optional(Text),
+  legacyRule: Type.Optional(Text),
+  /** What of the clause no record can show, or nobody checks. */
+  neverChecked: Type.Array(Text, { minItems: 1 }),
+  checkedAt: DateShape,
   /** First day on which any of it applies; null where that day is of no interest. */
   appliesFrom: Type.Union([Type.String({ pattern: DATE_PATTERN }), Type.Null()]),
   appliesNote: Type.Optional(Text),

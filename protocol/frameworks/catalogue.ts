@@ -9,6 +9,7 @@ import nist from './data/nist-ai-rmf.json' with { type: 'json' };
 import sec from './data/sec-17a-4.json' with { type: 'json' };
 import bank2011 from './data/us-bank-mrm-2011.json' with { type: 'json' };
 import bank2026 from './data/us-bank-mrm-2026.json' with { type: 'json' };
+import consumerCredit from './data/us-consumer-credit.json' with { type: 'json' };
 import states from './data/us-state.json' with { type: 'json' };
 
 const compiled = Compile(CatalogueShape);
@@ -16,7 +17,7 @@ const compiled = Compile(CatalogueShape);
 /** Which records can evidence which clause of which framework. Data, read from the files beside, and checked. */
 export const catalogue: Catalogue = readCatalogue({
   ...head,
-  frameworks: [euAiAct, iso42001, nist, bank2026, bank2011, states, finra, sec, mifid],
+  frameworks: [euAiAct, iso42001, nist, bank2026, bank2011, consumerCredit, states, finra, sec, mifid],
 });
 
 const frameworks = new Map(catalogue.frameworks.map((framework) => [framework.id, framework]));

@@ -1,5 +1,6 @@
+const ALTERNATIVE_PATTERN = '[a-zA-Z][a-zA-Z0-9]*(?:=[a-zA-Z0-9:_()-]+|>=[1-9]\\d*)?';
 /** Alternatives separated by `|`: `name`, `name=value`, or `name>=days` for a period in days. */
-export const CONDITION_PATTERN = '^[a-zA-Z]+(?:=[a-z-]+|>=[1-9]\\d*)?(?:\\|[a-zA-Z]+(?:=[a-z-]+|>=[1-9]\\d*)?)*$';
+export const CONDITION_PATTERN = `^${ALTERNATIVE_PATTERN}(?:\\|${ALTERNATIVE_PATTERN})*$`;
 
 /** One alternative of a condition. */
 export interface Alternative {
@@ -8,7 +9,7 @@ export interface Alternative {
   readonly holds: (shown: ReadonlySet<string>) => boolean;
 }
 
-const ALTERNATIVE = /^([a-zA-Z]+)(?:(=|>=)([\w-]+))?$/;
+const ALTERNATIVE = /^([a-zA-Z][a-zA-Z0-9]*)(?:(=|>=)([\w:()-]+))?$/;
 const read = new Map<string, readonly Alternative[]>();
 
 /** The alternatives of a condition of the catalogue. Throws `RangeError` where the text is none. */
@@ -30,4 +31,9 @@ function alternativeOf(text: string): Alternative {
 
 function reaches(token: string, field: string, least: number): boolean {
   return token.startsWith(`${field}=`) && Number(token.slice(field.length + 1)) >= least;
+}
+
+/** Conditions in words. */
+export function spoken(conditions: readonly string[]): string {
+  return conditions.map((condition) => condition.replaceAll('|', ' or ').replaceAll('>=', ' >= ')).join(', ');
 }

@@ -1,4 +1,5 @@
-import { RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
+import { GOVERNANCE_KINDS, RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
+import { GOVERNANCE_FIELDS } from './governance-fields.ts';
 import { type MappedEvent, MAPPED_EVENTS } from './event-types.ts';
 
 /** Records about accounts themselves, which evidence no clause. */
@@ -12,6 +13,23 @@ export const EVIDENCE_KINDS: readonly EvidenceKind[] = [
   ...RECORD_KINDS.filter((kind) => !isAccountKind(kind)),
   ...MAPPED_EVENTS.map((event): EvidenceKind => `event:${event}`),
 ];
+
+/** Kinds whose records `evidence-rules/2` looks at one by one: few, and each of weight. All others are counted. */
+export const LISTED_KINDS = [
+  'incident',
+  'retention_lock',
+  'risk_assessment',
+  'impact_assessment',
+  'corrective_action',
+  ...GOVERNANCE_KINDS,
+] as const satisfies readonly RecordKind[];
+export type ListedKind = (typeof LISTED_KINDS)[number];
+
+const LISTED: ReadonlySet<string> = new Set(LISTED_KINDS);
+
+export function isListed(kind: string): kind is ListedKind {
+  return LISTED.has(kind);
+}
 
 const DECISION_FIELDS = [
   'agentId',
@@ -49,7 +67,21 @@ export const TELLING_FIELDS = {
   incident: ['awarenessAt', 'criteria', 'description', 'memberStates', 'notificationDueAt', 'severity'],
   retention_lock: ['legalHold', 'regulatoryBasis', 'retentionPeriodDays', 'scope'],
   risk_assessment: ['assessedBy', 'mitigations', 'residualRisk', 'reviewDueAt', 'risksIdentified'],
-  impact_assessment: ['affectedStakeholders', 'assessedBy', 'intendedPurpose', 'overallRating', 'potentialHarms'],
+  impact_assessment: [
+    'affectedGroups',
+    'affectedStakeholders',
+    'assessedBy',
+    'dpiaRef',
+    'firstUseAt',
+    'intendedPurpose',
+    'overallRating',
+    'oversightMeasures',
+    'potentialHarms',
+    'processes',
+    'riskMeasures',
+    'specificRisks',
+    'usePeriod',
+  ],
   corrective_action: [
     'actionStatus',
     'correctiveActions',
@@ -58,6 +90,7 @@ export const TELLING_FIELDS = {
     'nonconformityDescription',
     'rootCause',
   ],
+  ...GOVERNANCE_FIELDS,
   agent_registration: ['jurisdiction', 'permittedUses'],
   inference: ['inputHash', 'modelId', 'modelVersion', 'outputHash'],
   screening: ['inputHash', 'matched', 'referenceDatabase', 'thirdPartyModel'],

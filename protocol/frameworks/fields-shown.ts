@@ -1,5 +1,8 @@
 import type { Claims, Links } from '../chain/claims.ts';
 import type { AttestationRecord } from '../chain/record.ts';
+import { eventOfScope } from '../compliance/retention.ts';
+import type { LockScope } from '../statement/vocabulary.ts';
+import { isKnownEvent } from './event-types.ts';
 import { type DecisionField, TELLING_FIELDS } from './evidence-kinds.ts';
 
 /** Calendar spans that laws ask for, in whole days: 3, 4, 5, 6, 7 and 10 years. A lock shows the longest it reaches. */
@@ -24,7 +27,20 @@ const DECISION_TESTS: Readonly<Record<DecisionField, Told>> = {
   systemId: ({ systemId }) => isGiven(systemId),
   thirdPartyModel: ({ thirdPartyModel }) => thirdPartyModel !== undefined,
 };
-const DECISION_TEST_LIST = TELLING_FIELDS.decision.map((field) => DECISION_TESTS[field]);
+
+/** What the rules of `evidence-rules/2` alone ask of a decision. */
+const ASSERTED_TESTS: Readonly<Record<string, Told>> = {
+  'adverse=true': ({ asserted }) => asserted?.adverse === true,
+  emptyData: ({ asserted }) => asserted?.emptyData === true,
+  occurredAt: ({ asserted }) => asserted?.occurredAt !== undefined,
+  subject: ({ asserted }) => asserted?.subject !== undefined,
+  'thirdPartyModel=true': ({ thirdPartyModel }) => thirdPartyModel === true,
+};
+
+const DECISION_TOKENS: readonly (readonly [token: string, test: Told])[] = [
+  ...TELLING_FIELDS.decision.map((field) => [field, DECISION_TESTS[field]] as const),
+  ...Object.entries(ASSERTED_TESTS),
+];
 
 /** Texts of the combinations met so far, by their bits: at most two to the number of a decision's fields. */
 const decisionTexts = new Map<number, string>();
@@ -39,12 +55,14 @@ export function fieldsShown(record: AttestationRecord): string {
 
 function decisionFields({ claims, links }: AttestationRecord): string {
   let bits = 0;
-  for (let i = 0; i < DECISION_TEST_LIST.length; i++) {
-    if (DECISION_TEST_LIST[i]?.(claims, links) === true) bits |= 1 << i;
+  for (let i = 0; i < DECISION_TOKENS.length; i++) {
+    if (DECISION_TOKENS[i]?.[1](claims, links) === true) bits |= 1 << i;
   }
   let text = decisionTexts.get(bits);
   if (text === undefined) {
-    text = TELLING_FIELDS.decision.filter((_, i) => (bits & (1 << i)) !== 0).join(',');
+    text = DECISION_TOKENS.filter((_, i) => (bits & (1 << i)) !== 0)
+      .map(([token]) => token)
+      .join(',');
     decisionTexts.set(bits, text);
   }
   return text;
@@ -104,12 +122,19 @@ function namesOf(facts: Readonly<Record<string, unknown>>): string[] {
 }
 
 function valuesTold({ reviewOutcome, criteria = [], scope = [], keyEvent, retentionDays = 0 }: Claims): string[] {
-  const told = [...criteria.map((value) => `criteria=${value}`), ...scope.map((value) => `scope=${value}`)];
+  const scopes = new Set(scope.map(scopeTold));
+  const told = [...criteria.map((value) => `criteria=${value}`), ...[...scopes].map((value) => `scope=${value}`)];
   const step = RETENTION_STEPS.findLast((days) => retentionDays >= days);
   if (step !== undefined) told.push(`retentionPeriodDays=${step}`);
   if (reviewOutcome !== undefined) told.push(`reviewOutcome=${reviewOutcome}`);
   if (keyEvent !== undefined) told.push(`keyEvent=${keyEvent}`);
   return told;
+}
+
+/** Events that no clause knows are not told apart: there may be any number. */
+function scopeTold(scope: LockScope): string {
+  const event = eventOfScope(scope);
+  return event === undefined || isKnownEvent(event) ? scope : 'event';
 }
 
 function isGiven(text: string | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { RecordId } from '../ids.ts';
 import type { Clause, Framework, Need } from './catalogue-shape.ts';
-import { alternativesOf } from './condition.ts';
+import { alternativesOf, spoken } from './condition.ts';
 import { type EvidenceKind, visibility } from './evidence-kinds.ts';
 import { type FacetTally, holds, isAbout, summaryOf, type Tallies } from './tallies.ts';
 
@@ -99,8 +99,4 @@ function isTold(kind: EvidenceKind, condition: string): boolean {
 
 function isShown(condition: string, { facet: { shown } }: FacetTally): boolean {
   return shown !== null && holds(condition, shown);
-}
-
-function spoken(conditions: readonly string[]): string {
-  return conditions.map((condition) => condition.replaceAll('|', ' or ').replaceAll('>=', ' >= ')).join(', ');
 }

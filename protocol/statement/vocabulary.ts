@@ -1,6 +1,22 @@
 /**
  * The closed vocabularies of signed records (api-rules §9, §4.2). A word, once signed, is never given another meaning.
  */
+
+/** What a regulator asks for that is no decision: each a record with facts of its own (api-rules §4.3). */
+export const GOVERNANCE_KINDS = [
+  'system',
+  'document',
+  'notification',
+  'notice',
+  'request',
+  'evaluation',
+  'assignment',
+  'dataset',
+  'supplier',
+  'conformity',
+] as const;
+export type GovernanceKind = (typeof GOVERNANCE_KINDS)[number];
+
 export const RECORD_KINDS = [
   'decision',
   'session_start',
@@ -11,6 +27,7 @@ export const RECORD_KINDS = [
   'risk_assessment',
   'impact_assessment',
   'corrective_action',
+  ...GOVERNANCE_KINDS,
   'agent_registration',
   'inference',
   'screening',
@@ -39,6 +56,54 @@ export const ENVIRONMENTS = ['production', 'staging', 'test'] as const;
 export const REVIEW_OUTCOMES = ['confirmed', 'overridden', 'reversed', 'disregarded', 'stopped'] as const;
 export type ReviewOutcome = (typeof REVIEW_OUTCOMES)[number];
 
+/** In which capacity somebody acts: EU AI Act Art. 3(2)–(8), and the words of other regimes. */
+export const ROLES = [
+  'provider',
+  'deployer',
+  'importer',
+  'distributor',
+  'authorised-representative',
+  'product-manufacturer',
+  'gpai-provider',
+  'developer',
+  'operator',
+  'other',
+] as const;
+export type Role = (typeof ROLES)[number];
+
+export const SYSTEM_STATUSES = [
+  'in-development',
+  'on-market',
+  'in-service',
+  'suspended',
+  'withdrawn',
+  'recalled',
+  'retired',
+] as const;
+
+/** Whom a notification was sent to. */
+export const RECIPIENTS = [
+  'authority',
+  'ai-office',
+  'provider',
+  'importer',
+  'distributor',
+  'deployer',
+  'user',
+  'worker-representatives',
+  'subject',
+  'other',
+] as const;
+export type Recipient = (typeof RECIPIENTS)[number];
+
+/** How complete a notification is: EU AI Act Art. 73(5) allows an incomplete first one. */
+export const REPORT_TYPES = ['early-warning', 'initial', 'follow-up', 'final', 'final-not-reportable'] as const;
+export type ReportType = (typeof REPORT_TYPES)[number];
+
+/** Whether an incident has to be reported, as its reporter found. */
+export const REPORTABILITIES = ['undetermined', 'reportable', 'not-reportable'] as const;
+export type Reportability = (typeof REPORTABILITIES)[number];
+
 /** Drives the notification clock of an incident (api-rules §4.2). */
 export const SEVERITIES = ['serious', 'critical', 'fatal'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -52,7 +117,7 @@ export const INCIDENT_CRITERIA = [
   'widespread-infringement',
 ] as const;
 
-/** What a retention lock covers. `all` stands alone. */
+/** What a retention lock covers, by name. `all` stands alone. */
 export const LOCK_SCOPES = [
   'all',
   'decisions',
@@ -61,8 +126,15 @@ export const LOCK_SCOPES = [
   'incidents',
   'assessments',
   'corrective-actions',
+  /** Records of kind `document`, and of kind `decision` whose event is not `DECISION`. */
+  'documents',
 ] as const;
-export type LockScope = (typeof LOCK_SCOPES)[number];
+
+/** Records of kind `decision` of one event, as `event:TECH_DOC`. */
+export type EventScope = `event:${string}`;
+export const EVENT_SCOPE_PATTERN = '^event:[A-Z][A-Z0-9_]{1,63}$';
+
+export type LockScope = (typeof LOCK_SCOPES)[number] | EventScope;
 
 export const ACTION_STATUSES = [
   'planned',

@@ -1,6 +1,6 @@
 import type { AccountVersion } from '../accounts/speaker.ts';
 import type { AgentVerdict } from '../evidence/agent.ts';
-import type { Evaluation } from '../evidence/rules.ts';
+import type { FullEvaluation } from '../evidence/recorded-evidence.ts';
 import type { Sha256Hash } from '../hash.ts';
 import type { EntityId, NodeId, RecordId } from '../ids.ts';
 import type { RecordKind } from '../statement/vocabulary.ts';
@@ -76,7 +76,7 @@ export interface Verdict extends RecordVerdict {
    */
   readonly accountStatements: readonly AccountVersion[];
   /** What the rules find; null where the record's body is not carried, so that nothing is known of its claims. */
-  readonly evidence: Evaluation | null;
+  readonly evidence: FullEvaluation | null;
   /** The agent that signed beside the node; null where none claims to have, or where the record does not hold. */
   readonly agent: AgentVerdict | null;
 }

@@ -1,6 +1,6 @@
 import { type AccountVersion, isMadeElsewhere } from '../accounts/speaker.ts';
 import { checkAgent } from '../evidence/agent.ts';
-import { evaluate } from '../evidence/rules.ts';
+import { evaluateFully } from '../evidence/recorded-evidence.ts';
 import type { Suite } from '../suite/suite.ts';
 import { type NodeKey, openAuthority } from './authority.ts';
 import type { Bundle, FederationStatements } from './bundle.ts';
@@ -65,7 +65,7 @@ export function verifyOpened(
       holds ? standings.own.statement : null,
       ...verdicts.map((each) => each.accountStatement),
     ]),
-    evidence: record && evaluate({ record, sigValid: holds, speaks }, speaking, known.at ?? null),
+    evidence: record && evaluateFully({ record, sigValid: holds, speaks }, speaking, known.at ?? null),
     // A record that does not hold is nobody's, and one that does not speak for its account is none of its agents'.
     agent: record && holds ? checkAgent(suite, record, speaks ? speaking : []) : null,
   };

@@ -1,6 +1,8 @@
 import { type RecordBody, readBody, readHead } from '../../protocol/chain/record.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import type { RecordedEvidence } from '../../protocol/evidence/evidence-shape.ts';
+import type { ComplianceDetail } from '../../protocol/evidence/rules.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import type { NamedRoster, Verdict } from '../../protocol/verdict/verdict.ts';
@@ -133,9 +135,38 @@ function statementLines({ record, speaks, accountStatements }: Verdict): readonl
 
 function evidenceLines({ evidence }: Verdict): readonly string[] {
   if (evidence === null) return [];
-  const { ruleSet, meaning, reasons } = evidence.complianceDetail;
+  return [...flagLines(evidence.complianceDetail), ...factLines(evidence.evidence)];
+}
+
+function flagLines({ ruleSet, meaning, reasons }: ComplianceDetail): readonly string[] {
   const lines = reasons.map(({ key, satisfied, missing }) => {
     return `  ${MARKS[`${satisfied}`]} ${key}${satisfied ? '' : ` (missing ${missing.join(', ')})`}`;
   });
   return [`evidence    ${ruleSet}: ${meaning}`, ...lines];
+}
+
+const NO_EVENT = '  the record is no event of an AI system';
+
+function factLines({ ruleSet, meaning, facts, kindOfRecord, ...shown }: RecordedEvidence): readonly string[] {
+  const headline = `evidence    ${ruleSet}: ${meaning}`;
+  if (kindOfRecord === 'not-applicable') return [headline, NO_EVENT];
+  const lines = facts.map(({ state, evidenceFor, missing }) => {
+    const lacking = missing.length === 0 ? '' : ` (missing ${missing.join(', ')})`;
+    return `  ${state}: ${evidenceFor}${lacking}`;
+  });
+  return [headline, ...lines, ...eventTimeLines(shown), ...reviewLines(shown)];
+}
+
+function eventTimeLines({ eventTime }: Pick<RecordedEvidence, 'eventTime'>): readonly string[] {
+  if (eventTime === null || eventTime.asserted === null) return [];
+  return [`  asserted: it happened at ${eventTime.asserted}, ${eventTime.lagSeconds} s before it was recorded`];
+}
+
+function reviewLines({ reviews, reviewsDoNotShow }: Pick<RecordedEvidence, 'reviews' | 'reviewsDoNotShow'>) {
+  const lines = reviews.map(({ attestationId, reviewLag, outcomeGiven, stopped }) => {
+    const after = reviewLag === null ? 'the record itself' : `${reviewLag} s after the record`;
+    const outcome = outcomeGiven ? 'with an outcome' : 'without an outcome';
+    return `  review ${attestationId}: ${after}, ${outcome}${stopped ? ', the system was stopped' : ''}`;
+  });
+  return lines.length === 0 ? [] : [...lines, `  reviews do not show: ${reviewsDoNotShow.join(', ')}`];
 }

@@ -1,4 +1,4 @@
-import { evaluate } from '../../protocol/evidence/rules.ts';
+import { evaluateFully } from '../../protocol/evidence/recorded-evidence.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 
 /** What is said of one record. */
@@ -28,11 +28,11 @@ export const UNREADABLE: Answer = { word: 'unreadable', codes: [], linked: [], r
 type Standing = Pick<Verdict, 'accountStatements' | 'speaks'>;
 type Told = Standing &
   Pick<Verdict, 'agent' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses' | 'word'> & {
-    readonly evidence: Pick<NonNullable<Verdict['evidence']>, 'complianceStatus'> | null;
+    readonly evidence: Pick<NonNullable<Verdict['evidence']>, 'complianceStatus' | 'evidence'> | null;
   };
 
 /** What a node shows where there is no body of a record to evaluate. */
-const { complianceStatus: OF_NO_RECORD } = evaluate({ record: null, sigValid: false, speaks: false }, [], null);
+const OF_NO_RECORD = evaluateFully({ record: null, sigValid: false, speaks: false }, [], null);
 
 type Problems = readonly { readonly code: string }[];
 
@@ -42,9 +42,10 @@ export function answerOf(
   problems: Problems,
   linked: readonly { readonly word: string; readonly problems: Problems; readonly speaks: boolean }[],
 ): Answer {
-  const { complianceStatus = OF_NO_RECORD } = evidence ?? {};
+  const { complianceStatus, evidence: recorded } = evidence ?? OF_NO_RECORD;
+  const shown = { ...recorded, evaluatedAt: null };
   const voices = { speaks, linked: linked.map((one) => one.speaks), accountStatements };
-  const rest = { facts, ledger, pinned, restsOn, status, witnesses, agent, complianceStatus, voices };
+  const rest = { facts, ledger, pinned, restsOn, status, witnesses, agent, complianceStatus, shown, voices };
   return {
     ...saidOf(told.word, problems),
     linked: linked.map((one) => saidOf(one.word, one.problems)),

@@ -27,7 +27,7 @@ async function answerIn(response: Response): Promise<Answer> {
   const body = await response.json();
   if (response.status === MALFORMED) return UNREADABLE;
   if (response.status !== 200) return { ...UNREADABLE, word: `no answer: ${JSON.stringify(body)}` };
-  const { verdict, problems, linked, status, agent, complianceStatus, speaks, accountStatements } = body;
+  const { verdict, problems, linked, status, agent, complianceStatus, evidence, speaks, accountStatements } = body;
   const { ledger, anchoredLate, ...told } = verdict;
   const said = {
     ...told,
@@ -37,7 +37,7 @@ async function answerIn(response: Response): Promise<Answer> {
     speaks,
     accountStatements,
   };
-  return answerOf({ ...said, evidence: { complianceStatus } }, problems, linked);
+  return answerOf({ ...said, evidence: { complianceStatus, evidence } }, problems, linked);
 }
 
 async function sequentially<Result>(

@@ -8,6 +8,7 @@ import { bodyTable } from '../../records/record-tables.ts';
 import { formatTable, MIGRATED_FORMAT, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../store/format.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, Store, type StoreOptions } from '../../store/store.ts';
+import { renewProjections } from './projections.ts';
 import { type MigrationStep, sourcesStep } from './sources.ts';
 
 /** Operations after which a write is full. One row of bodies adds 65 at most. */
@@ -128,8 +129,8 @@ export async function beginFormat(store: Rows): Promise<void> {
 type NodeStoreOptions = StoreOptions & Partial<MigrationOptions>;
 
 /**
- * Opens a node's store for use: a new one is made of the format in force, and one of the format before is migrated
- * first. Throws `StoreError`: `format` where it is of another one.
+ * Opens a node's store for use: a new one is made of the format in force, one of the format before is migrated first,
+ * and rows that this release derives otherwise are made again. Throws `StoreError`: `format` where it is of another one.
  */
 export async function openNodeStore(directory: string, options: NodeStoreOptions = {}): Promise<Store> {
   const { node = null, log = null, ...rest } = options;
@@ -137,6 +138,7 @@ export async function openNodeStore(directory: string, options: NodeStoreOptions
   const store = opening.use(await Store.open(directory, options));
   await beginFormat(store);
   await migrateStore(store, { ...rest, node, log });
+  if (node !== null) await renewProjections(store, node, log);
   opening.move();
   return store;
 }

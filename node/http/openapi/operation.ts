@@ -1,3 +1,4 @@
+import { DECLARATIONS } from '../../../protocol/governance/declarations.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { JSON_LINES_TYPE, JSON_TYPE } from '../body.ts';
 import type { ProblemCode } from '../problem-codes.ts';
@@ -63,6 +64,12 @@ function linksOf(route: Route, routes: readonly Route[]): JsonObject {
   return Object.fromEntries(links);
 }
 
+/** An empty requirement says that the key may be left out. */
+function securityOf(route: Route): JsonValue {
+  if (route.access !== 'key') return [];
+  return route.withoutKey === undefined ? [{ apiKey: [] }] : [{ apiKey: [] }, {}];
+}
+
 function linkTo(route: Route, parameters: JsonObject): JsonObject {
   return { operationId: operationId(route), parameters };
 }
@@ -100,7 +107,7 @@ function capitalized(word: string): string {
 /** The parts of the API, in the order in which they are shown. */
 const TAGS = {
   decisions: 'Records of decisions, sessions and agents.',
-  governance: 'Reviews, incidents, assessments, locks and erasures.',
+  governance: 'Reviews, incidents, assessments, systems, documents, notices, locks and erasures.',
   proofs: 'Whether a record is proved, and the files that prove it.',
   reports: 'What is on record: lists, reports, the log of key uses.',
   accounts: 'Accounts, API keys and their use.',
@@ -127,12 +134,17 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/impact-assessment', 'governance'],
   ['/v1/corrective-action', 'governance'],
   ['/v1/erasures', 'governance'],
+  ...Object.values(DECLARATIONS).flatMap(({ path, listPath }): [string, Tag][] => [
+    [listPath, 'reports'],
+    [path, 'governance'],
+  ]),
   ['/v1/status/', 'proofs'],
   ['/v1/verify/', 'proofs'],
   ['/v1/bundles/', 'proofs'],
   ['/v1/proofs/', 'proofs'],
   ['/v1/frameworks', 'reports'],
   ['/v1/reports/', 'reports'],
+  ['/v1/templates/', 'reports'],
   ['/v1/audit-log', 'reports'],
   ['/v1/sources/', 'reports'],
   ['/v1/account', 'accounts'],
@@ -189,7 +201,7 @@ export function operationOf(route: Route, place: OperationPlace): JsonObject {
     description: description ?? `${summary}.`,
     // A payment names the one address of what it pays for.
     ...(route.access === 'paid' ? { servers: [{ url: baseUrl }] } : {}),
-    security: route.access === 'key' ? [{ apiKey: [] }] : [],
+    security: securityOf(route),
     ...(route.access === 'key' && route.scope !== null ? { 'x-scope': route.scope } : {}),
     ...(route.access === 'paid' ? paymentInfo(route) : {}),
     parameters: [

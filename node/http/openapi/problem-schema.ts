@@ -112,6 +112,10 @@ const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<stri
     contextTokens: { shape: OrNull(CountShape), example: 512 },
   },
   'retention-locked': {
+    attestationId: {
+      shape: OrNull(RecordIdShape),
+      example: EXAMPLE_IDS.erasureRefusalRecord,
+    },
     locks: {
       shape: Type.Array(
         Closed({

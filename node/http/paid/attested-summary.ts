@@ -6,6 +6,7 @@ import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
+import type { Timestamp } from '../../../protocol/time.ts';
 import { randomBytesPooled } from '../../keys/randomness.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
@@ -90,6 +91,8 @@ interface PaidDecision {
   /** What is signed as its payload, and those of its members that no schema names. */
   readonly body: JsonObject;
   readonly additional: ReadonlyMap<string, JsonValue>;
+  /** The request’s, in the form that is signed. */
+  readonly occurredAt: Timestamp | undefined;
 }
 
 /** A draft of nobody yet: whose it becomes is known once the payment holds. */
@@ -97,10 +100,14 @@ export type UnownedDraft = Omit<DecisionDraft, 'account'>;
 /** A draft whose salt the payer is told, so that he can recompute its commitments. */
 export type SaltedDraft = DecisionDraft & { readonly salt: Uint8Array };
 
-/** The draft of a paid decision. The agent that it names is the payer's word. */
-export function paidDecisionDraft({ request, body, additional }: PaidDecision): UnownedDraft {
+/**
+ * The draft of a paid decision. The agent that it names is the payer's word. No person has a pseudonym in it: those are
+ * made for accounts.
+ */
+export function paidDecisionDraft({ request, body, additional, occurredAt }: PaidDecision): UnownedDraft {
   const { agentId, sourceId = agentId } = request;
-  const { account: _none, ...draft } = tieredDraft('', { request: { ...request, sourceId }, body, additional });
+  const decision = { request: { ...request, sourceId }, body, additional };
+  const { account: _none, ...draft } = tieredDraft('', decision, occurredAt);
   return { ...draft, claims: { ...draft.claims, agentId } };
 }
 

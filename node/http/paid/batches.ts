@@ -19,6 +19,7 @@ import { payloadHandle } from '../../verification/attestation/attestation-answer
 import type { BodyLimits } from '../body.ts';
 import { itemError, itemProblem } from '../long-body.ts';
 import { fieldError, Problem } from '../problem.ts';
+import { occurredAtOf } from '../recording/decision-claims.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional } from '../recording/sizes.ts';
 import { BatchWarnings, TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
@@ -51,14 +52,14 @@ const validateRecord = validator(BatchRecordShape, TIERED_CODES);
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(BatchRecordShape.properties));
 
 /** Checks a batch record by record, in slices. Throws `Problem`, its fields named as `records[17].data`. */
-async function batchOf(body: JsonObject): Promise<Batch> {
+async function batchOf(body: JsonObject, now: () => number): Promise<Batch> {
   const { agentId, records } = headOf(body);
   const drafts: UnownedDraft[] = [];
   const recordIds: (string | null)[] = [];
   const warnings = new BatchWarnings(RECORDS);
   const places = new Map<string, number>();
   await new TimeSlices().each(records, (value, index) => {
-    const { request, draft, warned } = atPlace(index, () => recordOf(agentId, value));
+    const { request, draft, warned } = atPlace(index, () => recordOf(agentId, value, now));
     const { recordId } = request;
     const earlier = recordId === undefined ? undefined : places.get(recordId);
     if (earlier !== undefined) throw repeated(index, earlier);
@@ -78,7 +79,7 @@ function headOf(body: JsonObject): { agentId: string; records: readonly JsonValu
   return { agentId, records: Array.isArray(records) ? records : [] };
 }
 
-function recordOf(agentId: string, value: JsonValue) {
+function recordOf(agentId: string, value: JsonValue, now: () => number) {
   if (!isJsonObject(value)) {
     const errors = [fieldError([], 'type', 'must be an object')];
     throw new Problem('invalid-field', 'must be an object', { errors });
@@ -86,7 +87,12 @@ function recordOf(agentId: string, value: JsonValue) {
   const request: BatchRecord = validateRecord(value);
   const additional = unknownMembers(value, KNOWN);
   requireSmallAdditional(additional);
-  const draft = paidDecisionDraft({ request: { ...request, agentId }, body: { agentId, ...value }, additional });
+  const draft = paidDecisionDraft({
+    request: { ...request, agentId },
+    body: { agentId, ...value },
+    additional,
+    occurredAt: occurredAtOf(request, now),
+  });
   const warned = [...additionalWarnings(additional), ...tieredWarnings(request)];
   return { request, draft, warned };
 }
@@ -107,6 +113,8 @@ function repeated(index: number, earlier: number): Problem {
 
 export interface BatchServices {
   readonly verifyUrl: VerifyUrl;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
 }
 
 /** Of the answer, what is known once the records are made. */
@@ -146,10 +154,10 @@ export function batchRoute(services: BatchServices, service: BatchService): Paid
         `values, a record ${MAX_RECORD_BYTES >> 10} KiB as it is sent.`,
       request: { shape: BatchRequestShape(maxItems), example: BATCH_REQUEST_EXAMPLE },
       answer: { shape: BatchAnswerShape(maxItems), example: batchAnswerExample(usd) },
-      problems: ['model-binding-invalid', 'scope-forbidden', 'queue-full'],
+      problems: ['model-binding-invalid', 'time-in-future', 'scope-forbidden', 'queue-full'],
     },
     async prepare(_call, body) {
-      const batch = await batchOf(body);
+      const batch = await batchOf(body, services.now);
       return async (paid) => {
         const drafts = await draftsOf(paid, batch);
         const records = await paid.recording.prepare(drafts);

@@ -10,6 +10,7 @@ import type { Agents } from '../../governance/agents/agents.ts';
 import type { PaidDraft } from '../../intake/draft.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import { LEAF_TIER, payloadHandle } from '../../verification/attestation/attestation-answer.ts';
+import { occurredAtOf } from '../recording/decision-claims.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional, requireSmallData } from '../recording/sizes.ts';
 import { tieredWarnings } from '../recording/tiered-warnings.ts';
@@ -28,6 +29,8 @@ export interface PaidTieredAttestServices {
   readonly verifyUrl: VerifyUrl;
   readonly agents: Pick<Agents, 'find'>;
   readonly agentSigning: Pick<AgentSigning, 'record'>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
 }
 
 /** Of the answer, what is known once the record is made. */
@@ -54,13 +57,25 @@ export function paidTieredAttestRoute(services: PaidTieredAttestServices): PaidR
         'readable when the payload is erased, so it should name no person.',
       request: { shape: PaidTieredAttestRequestShape, example: PAID_TIERED_ATTEST_EXAMPLE.request },
       answer: { shape: PaidTieredAttestAnswerShape, example: PAID_TIERED_ATTEST_EXAMPLE.answer },
-      problems: ['model-binding-invalid', 'scope-forbidden', 'agent-inactive', 'agent-key-unavailable', 'queue-full'],
+      problems: [
+        'model-binding-invalid',
+        'time-in-future',
+        'scope-forbidden',
+        'agent-inactive',
+        'agent-key-unavailable',
+        'queue-full',
+      ],
     },
     prepare(_call, body) {
       const request = validate(body);
       const additional = unknownMembers(body, KNOWN);
       requireSmallAdditional(additional);
-      const draft = paidDecisionDraft({ request, body, additional });
+      const draft = paidDecisionDraft({
+        request,
+        body,
+        additional,
+        occurredAt: occurredAtOf(request, services.now),
+      });
       requireSmallData(draft.decision.data);
       const warnings = [...additionalWarnings(additional), ...tieredWarnings(request)];
       return async (paid) => {

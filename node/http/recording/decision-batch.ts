@@ -3,6 +3,7 @@ import type { BatchResult } from '../../../protocol/api/tiered-attest-batch.ts';
 import { type TieredAttestRequest, TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { AUTHORITY_NOTIFICATION } from '../../../protocol/compliance/notification-clock.ts';
+import { NOT_APPLICABLE_EVENT } from '../../../protocol/frameworks/event-types.ts';
 import { isJsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, CountShape } from '../../../protocol/shapes.ts';
@@ -11,6 +12,7 @@ import { type DecisionDraft, tieredDraft } from '../../verification/attestation/
 import { problemOf } from '../domain-problems.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { unknownMembers, validator } from '../validation.ts';
+import { occurredAtOf } from './decision-claims.ts';
 import { additionalWarnings, requireReach } from './recording.ts';
 import { requireSmallAdditional, requireSmallData } from './sizes.ts';
 import { BatchWarnings, TIERED_CODES, tieredWarnings } from './tiered-warnings.ts';
@@ -57,13 +59,16 @@ const KNOWN: ReadonlySet<string> = new Set(Object.keys(TieredAttestRequestShape.
  */
 export class DecisionBatch {
   readonly #caller: Caller;
+  readonly #now: () => number;
   readonly #decisions: BatchedDecision[] = [];
   readonly #refusals = new Map<number, Refusal>();
   readonly #warnings = new BatchWarnings('');
   #size = 0;
 
-  constructor(caller: Caller) {
+  /** `now`: epoch milliseconds. */
+  constructor(caller: Caller, now: () => number) {
     this.#caller = caller;
+    this.#now = now;
   }
 
   /** Checks the next decision and makes its draft. Throws what is no refusal of a decision. */
@@ -124,7 +129,11 @@ export class DecisionBatch {
     const additional = unknownMembers(value, KNOWN);
     requireSmallAdditional(additional);
     requireReach(this.#caller, request.sourceId);
-    const draft = tieredDraft(this.#caller.account.id, { request, body: value, additional });
+    const draft = tieredDraft(
+      this.#caller.account.id,
+      { request, body: value, additional },
+      occurredAtOf(request, this.#now),
+    );
     requireSmallData(draft.decision.data);
     this.warn(index, [...additionalWarnings(additional), ...tieredWarnings(request)]);
     return { index, request: namesAny(request, draft) ? request : null, draft };
@@ -154,10 +163,12 @@ function isNaming(decision: BatchedDecision): decision is NamingDecision {
   return decision.request !== null;
 }
 
-function namesAny(request: TieredAttestRequest, { claims }: DecisionDraft): boolean {
-  const { agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef } = request;
-  const named = [agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef];
-  return named.some((name) => name !== undefined) || claims.eventType === AUTHORITY_NOTIFICATION;
+function namesAny(request: TieredAttestRequest, { claims: { eventType } }: DecisionDraft): boolean {
+  const { agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef, relatedAttestationIds } = request;
+  const named = [agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef, relatedAttestationIds];
+  // Of these events `data` may name an incident, or who asserts it.
+  const mayNameInData = eventType === AUTHORITY_NOTIFICATION || eventType === NOT_APPLICABLE_EVENT;
+  return mayNameInData || named.some((name) => name !== undefined);
 }
 
 function cut(text: string): string {

@@ -8,34 +8,49 @@ import {
   RiskAssessmentAnswerShape,
   RiskAssessmentRequestShape,
 } from '../../../protocol/api/risk-assessment.ts';
+import type { Asserted } from '../../../protocol/chain/asserted.ts';
+import type { LinkFacts } from '../../../protocol/chain/facts.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { IMPACT_REFERENCES, RISK_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { RISK_LEVELS } from '../../../protocol/statement/vocabulary.ts';
+import { RISK_LEVELS, type RecordKind } from '../../../protocol/statement/vocabulary.ts';
+import type { AccountRecords } from '../../governance/account-records.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import { readTimeOrDay, requirePast } from '../recording/asserted-times.ts';
-import { type Recorder, recordingRoute } from '../recording/recording.ts';
+import { type Recorder, type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import { recommendedWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
+
+export interface AssessmentServices {
+  readonly recorder: Recorder;
+  readonly records: Pick<AccountRecords, 'requireOfKind'>;
+  readonly now: () => number;
+}
 
 const RECOMMENDED_RATINGS = ['low-risk', 'medium-risk', 'high-risk', 'critical-risk'];
 
 /** `POST /v1/impact-assessment` (api-rules §4.2, §4.2). */
-export function impactAssessmentRoute({ recorder }: { readonly recorder: Recorder }): KeyRoute {
+export function impactAssessmentRoute({ recorder, records }: AssessmentServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/impact-assessment',
     scope: 'governance:write',
     shape: ImpactAssessmentRequestShape,
     documentation: {
       summary: 'Records an impact assessment',
-      description: 'Of a system on the people it concerns. What is assessed is not judged.',
+      description:
+        'Of a system on the people it concerns; the members of EU AI Act Art. 27(1)(a) to (f) one by one. What is ' +
+        'assessed is not judged. A revision `supersedes` the one before.',
       request: { shape: ImpactAssessmentRequestShape, example: IMPACT_ASSESSMENT_EXAMPLE.request },
       answer: { shape: ImpactAssessmentAnswerShape, example: IMPACT_ASSESSMENT_EXAMPLE.answer },
-      problems: [],
+      problems: ['attestation-not-found'],
     },
-    record(work, submit) {
-      const { sourceId, overallRating } = work.request;
+    async record(work, submit) {
+      const { sourceId, overallRating, firstUseAt } = work.request;
       const account = work.caller.account.id;
-      return submit(governanceDraft(work, { kind: 'impact_assessment', account, sourceId, claims: { overallRating } }));
+      const first = firstUseAt === undefined ? undefined : timestampOf(readTimeOrDay('firstUseAt', firstUseAt).first);
+      const claims = { overallRating, asserted: assertedOf(work.request, first) };
+      const links = await revised(records, work, 'impact_assessment');
+      return submit(governanceDraft(work, { kind: 'impact_assessment', account, sourceId, claims, links }));
     },
     answer: ({ record, envelope }) => ({
       ...envelope,
@@ -46,13 +61,8 @@ export function impactAssessmentRoute({ recorder }: { readonly recorder: Recorde
   });
 }
 
-export interface AssessmentServices {
-  readonly recorder: Recorder;
-  readonly now: () => number;
-}
-
 /** `POST /v1/risk-assessment` (api-rules §4.2, §4.2). A new assessment is a new record. */
-export function riskAssessmentRoute({ recorder, now }: AssessmentServices): KeyRoute {
+export function riskAssessmentRoute({ recorder, records, now }: AssessmentServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/risk-assessment',
     scope: 'governance:write',
@@ -62,7 +72,7 @@ export function riskAssessmentRoute({ recorder, now }: AssessmentServices): KeyR
       description: 'Repeated assessments of a source show a continuous process. What is assessed is not judged.',
       request: { shape: RiskAssessmentRequestShape, example: RISK_ASSESSMENT_EXAMPLE.request },
       answer: { shape: RiskAssessmentAnswerShape, example: RISK_ASSESSMENT_EXAMPLE.answer },
-      problems: ['time-in-future'],
+      problems: ['time-in-future', 'attestation-not-found'],
     },
     async record(work, submit) {
       const { sourceId, residualRisk, assessmentDate, reviewDueAt } = work.request;
@@ -71,7 +81,9 @@ export function riskAssessmentRoute({ recorder, now }: AssessmentServices): KeyR
         requirePast('assessmentDate', readTimeOrDay('assessmentDate', assessmentDate), now());
       }
       if (reviewDueAt !== undefined) readTimeOrDay('reviewDueAt', reviewDueAt);
-      return submit(governanceDraft(work, { kind: 'risk_assessment', account, sourceId, claims: { residualRisk } }));
+      const claims = { residualRisk, asserted: assertedOf(work.request, undefined) };
+      const links = await revised(records, work, 'risk_assessment');
+      return submit(governanceDraft(work, { kind: 'risk_assessment', account, sourceId, claims, links }));
     },
     answer: ({ record, envelope }) => ({
       ...envelope,
@@ -80,4 +92,23 @@ export function riskAssessmentRoute({ recorder, now }: AssessmentServices): KeyR
     }),
     warnings: ({ residualRisk }) => recommendedWarnings('residualRisk', residualRisk, RISK_LEVELS),
   });
+}
+
+function assertedOf(
+  { systemRef }: { readonly systemRef?: string },
+  firstUseAt: Timestamp | undefined,
+): Asserted | undefined {
+  if (systemRef === undefined && firstUseAt === undefined) return undefined;
+  return { ...(systemRef !== undefined && { systemRef }), ...(firstUseAt !== undefined && { firstUseAt }) };
+}
+
+/** The assessment that this one revises. Throws `ComplianceError`. */
+async function revised(
+  records: AssessmentServices['records'],
+  { request, caller }: RecordingRequest<{ readonly supersedes?: string }>,
+  kind: RecordKind,
+): Promise<LinkFacts> {
+  const { supersedes } = request;
+  if (supersedes === undefined) return {};
+  return { supersedes: (await records.requireOfKind(caller, supersedes, kind, 'supersedes')).id };
 }

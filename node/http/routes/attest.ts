@@ -12,6 +12,7 @@ import { anchorExpectedBy, LEAF_TIER, payloadHandle } from '../../verification/a
 import { attestDraft, tieredDraft } from '../../verification/attestation/decision-drafts.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { readTime, requirePast } from '../recording/asserted-times.ts';
+import { occurredAtOf, requireOneClaim } from '../recording/decision-claims.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import { TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
@@ -28,10 +29,12 @@ export function attestRoute(services: DecisionServices): KeyRoute {
       summary: 'Records one decision',
       description:
         'Signed and on the disk when it is answered; anchored with the next batch. The same body sent twice by one ' +
-        'account is a duplicate: put a decision id or a time into `data`.',
+        'account is a duplicate: put a decision id or a time into `data`. What `model_ref` and `complianceMeta` say ' +
+        'may stand at the top as well, and then has to say the same.',
       request: { shape: AttestRequestShape, example: ATTEST_EXAMPLE.request },
       answer: { shape: AttestAnswerShape, example: ATTEST_EXAMPLE.answer },
       problems: [
+        'model-binding-invalid',
         'time-in-future',
         'tier-forbidden',
         ...LINK_PROBLEMS,
@@ -39,14 +42,17 @@ export function attestRoute(services: DecisionServices): KeyRoute {
         'endpoint-limit-exceeded',
       ],
     },
+    codes: TIERED_CODES,
     async record(work, submit) {
       const { request, caller } = work;
       const { clientTimestamp } = request;
+      requireOneClaim(request);
+      const occurredAt = occurredAtOf(request, services.now);
       if (clientTimestamp !== undefined) {
         requirePast('clientTimestamp', readTime('clientTimestamp', clientTimestamp), services.now());
       }
       checkAnchorMode(request.anchorMode, caller.account);
-      const draft = attestDraft(caller.account.id, work);
+      const draft = attestDraft(caller.account.id, work, occurredAt);
       requireSmallData(draft.decision.data);
       const record = await submitDecision(services, work, draft, submit);
       if (request.anchorMode === 'direct') void services.sealNow();
@@ -60,6 +66,7 @@ export function attestRoute(services: DecisionServices): KeyRoute {
       sourceSeq: record.sourceSeq,
       anchorExpectedBy: timestampOf(anchorExpectedBy(record, caller.account.tier)),
     }),
+    warnings: tieredWarnings,
   });
 }
 
@@ -81,11 +88,11 @@ export function tieredAttestRoute(services: DecisionServices): KeyRoute {
       description: 'For volume, on every tier. Has no rule against duplicates: use `Idempotency-Key` to repeat safely.',
       request: { shape: TieredAttestRequestShape, example: TIERED_ATTEST_EXAMPLE.request },
       answer: { shape: TieredAttestAnswerShape, example: TIERED_ATTEST_EXAMPLE.answer },
-      problems: ['model-binding-invalid', ...LINK_PROBLEMS],
+      problems: ['model-binding-invalid', 'time-in-future', ...LINK_PROBLEMS],
     },
     codes: TIERED_CODES,
     async record(work, submit) {
-      const draft = tieredDraft(work.caller.account.id, work);
+      const draft = tieredDraft(work.caller.account.id, work, occurredAtOf(work.request, services.now));
       requireSmallData(draft.decision.data);
       return submitDecision(services, work, draft, submit);
     },

@@ -1,11 +1,12 @@
 import type { Caller } from '../../accounts/caller.ts';
 import { addressed, type DecisionSubjectServices } from '../../governance/decision-subject.ts';
 import { TimeSlices } from '../../concurrency/time-slices.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { NamingDecision, DecisionBatch } from '../recording/decision-batch.ts';
 import { type DecisionServices, requireWholeAgent } from './decisions.ts';
 
-type LinkServices = Pick<DecisionServices, 'agents' | 'records' | 'sessions' | 'subjects'>;
+type LinkServices = Pick<DecisionServices, 'agents' | 'pseudonyms' | 'records' | 'sessions' | 'subjects'>;
 
 /** Decisions that name the same agent or session. */
 interface Named {
@@ -18,6 +19,8 @@ type Hold<Result> = (named: Named, inside: () => Promise<Result>) => Promise<Res
 
 /** Incidents of one batch that are looked for: one of another node is asked for there. */
 export const MAX_INCIDENTS = 32;
+/** Related records of one batch that are looked for, for the same reason. */
+export const MAX_RELATED = 100;
 
 /**
  * Runs the work with every decision of the batch linked to what it names, as `submitDecision` links one; a decision
@@ -46,7 +49,8 @@ async function address(
   batch: DecisionBatch,
   linked: readonly NamingDecision[],
 ): Promise<void> {
-  const subject = { subjects: services.subjects, records: incidentsOnce(services.records) };
+  const { pseudonyms, subjects } = services;
+  const subject = { pseudonyms, subjects, records: eachOnce(services.records) };
   for (const decision of linked) {
     try {
       const { draft, warnings } = await addressed(subject, caller, decision.request, decision.draft);
@@ -59,14 +63,39 @@ async function address(
   }
 }
 
-/** Looks for each incident once, and for no more than a few. */
-function incidentsOnce(records: DecisionSubjectServices['records']): DecisionSubjectServices['records'] {
+/** Looks for each incident and each related record once, and for no more than a few. */
+function eachOnce(records: DecisionSubjectServices['records']): DecisionSubjectServices['records'] {
+  return { ...incidentsOnce(records), requireAll: relatedOnce(records) };
+}
+
+function relatedOnce(records: DecisionSubjectServices['records']): DecisionSubjectServices['records']['requireAll'] {
+  const required = new Map<string, Promise<AttestationRecord[]>>();
+  return async (caller, ids, field) => {
+    const found: AttestationRecord[] = [];
+    for (const id of ids) {
+      const requiring = required.get(id) ?? requireOne(caller, id, field);
+      found.push(...(await requiring));
+    }
+    return found;
+  };
+
+  function requireOne(caller: Caller, id: string, field: string): Promise<AttestationRecord[]> {
+    if (required.size >= MAX_RELATED) throw tooMany(field, MAX_RELATED, 'related records');
+    const requiring = records.requireAll(caller, [id], field);
+    required.set(id, requiring);
+    return requiring;
+  }
+}
+
+function incidentsOnce(
+  records: DecisionSubjectServices['records'],
+): Pick<DecisionSubjectServices['records'], 'findIncident' | 'requireIncident'> {
   const seen = new Set<string>();
   const found = new Map<string, ReturnType<typeof records.findIncident>>();
   const required = new Map<string, ReturnType<typeof records.requireIncident>>();
   const admit = (id: string): void => {
     seen.add(id);
-    if (seen.size > MAX_INCIDENTS) throw tooManyIncidents();
+    if (seen.size > MAX_INCIDENTS) throw tooMany('incidentId', MAX_INCIDENTS, 'incidents');
   };
   return {
     async findIncident(caller, id) {
@@ -150,9 +179,7 @@ function holdSession<Result>({ sessions }: LinkServices, caller: Caller): Hold<R
     });
 }
 
-function tooManyIncidents(): Problem {
-  const message = `is one of more than ${MAX_INCIDENTS} incidents that the batch names`;
-  return new Problem('invalid-field', `incidentId ${message}`, {
-    errors: [fieldError(['incidentId'], 'maxItems', message)],
-  });
+function tooMany(field: string, limit: number, things: string): Problem {
+  const message = `is one of more than ${limit} ${things} that the batch names`;
+  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'maxItems', message)] });
 }

@@ -4,13 +4,16 @@ import {
   CorrectiveActionAnswerShape,
   CorrectiveActionRequestShape,
 } from '../../../protocol/api/corrective-action.ts';
+import type { Asserted } from '../../../protocol/chain/asserted.ts';
 import type { Links } from '../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { ACTION_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import { type CorrectiveActions, requireAllowed } from '../../governance/corrective-actions.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
+import { readTimeOrDay } from '../recording/asserted-times.ts';
 import { type Recorder, type RecordingRequest, recordingRoute, type Submit } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
@@ -86,12 +89,22 @@ function step(
 
 function draftOf(work: Work, revision: number, links: Links) {
   const { sourceId, status: actionStatus = FIRST_STATUS } = work.request;
+  const asserted = assertedOf(work.request);
   const account = work.caller.account.id;
   return governanceDraft(work, {
     kind: 'corrective_action',
     account,
     sourceId,
-    claims: { actionStatus, revision },
+    claims: { actionStatus, revision, asserted: Object.keys(asserted).length === 0 ? undefined : asserted },
     links,
   });
+}
+
+/** Throws `Problem` where a time is none. */
+function assertedOf({ dueAt, suspendedAt, measure }: Work['request']): Asserted {
+  return {
+    ...(dueAt !== undefined && { dueAt: timestampOf(readTimeOrDay('dueAt', dueAt).first) }),
+    ...(suspendedAt !== undefined && { suspendedAt: timestampOf(readTimeOrDay('suspendedAt', suspendedAt).first) }),
+    ...(measure !== undefined && { measure }),
+  };
 }

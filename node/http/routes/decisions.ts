@@ -23,6 +23,7 @@ export const LINK_PROBLEMS = [
   'session-not-found',
   'session-already-ended',
   'incident-not-found',
+  'attestation-not-found',
   'agent-not-found',
   'agent-inactive',
   'agent-key-unavailable',

@@ -1,20 +1,35 @@
 import type { Static } from 'typebox';
 import {
   ERASURE_EXAMPLE,
+  ERASURE_REQUEST_TYPE,
   ERASURE_SOURCE,
   ErasureAnswerShape,
   ErasureDocumentShape,
   ErasureRequestShape,
+  REFUSED_OUTCOME,
 } from '../../../protocol/api/erasures.ts';
 import { MAX_LINKED } from '../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { type Caller, covers } from '../../accounts/caller.ts';
-import type { Erasures, ErasureSplit, ErasureTarget } from '../../governance/erasures.ts';
+import { LimitError } from '../../accounts/limits/limit-error.ts';
+import { ComplianceError } from '../../governance/compliance-error.ts';
+import type {
+  ErasureRefusal,
+  Erasures,
+  ErasureSplit,
+  ErasureTarget,
+  ErasureTargets,
+} from '../../governance/erasures.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Pseudonyms } from '../../governance/subjects.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
+import { IntakeError } from '../../intake/intake-error.ts';
+import { StoreError } from '../../store/store.ts';
+import type { RequestBody } from '../../verification/attestation/payload-text.ts';
 import { fieldError, Problem } from '../problem.ts';
 import {
   type Recorder,
@@ -27,8 +42,8 @@ import type { KeyRoute } from '../route.ts';
 
 export interface ErasureServices {
   readonly recorder: Recorder;
-  readonly erasures: Pick<Erasures, 'targets' | 'alone' | 'requireUnlocked' | 'removals' | 'purge'>;
-  readonly pseudonyms: Pick<Pseudonyms, 'subject'>;
+  readonly erasures: Pick<Erasures, 'targets' | 'alone' | 'refusal' | 'removals' | 'purge'>;
+  readonly pseudonyms: Pick<Pseudonyms, 'assertedSubject'>;
   readonly now: () => number;
 }
 
@@ -47,8 +62,9 @@ export function erasureRoute(services: ErasureServices): KeyRoute {
       summary: 'Erases payloads for good',
       description:
         'Of records that this node made: by their ids, or all of a person who was named in `subjectRef`. The key and ' +
-        'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, or ' +
-        'guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records.',
+        'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, ' +
+        'or guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records: ' +
+        'the refusal is a record too, of kind `request`, which `attestationId` of the answer names.',
       request: { shape: ErasureDocumentShape, example: ERASURE_EXAMPLE.request },
       answer: { shape: ErasureAnswerShape, example: ERASURE_EXAMPLE.answer },
       problems: ['attestation-not-found', 'retention-locked'],
@@ -58,14 +74,16 @@ export function erasureRoute(services: ErasureServices): KeyRoute {
       const target = targetOf(request);
       const { records, isComplete, field } = await services.erasures.targets(caller.account.id, target);
       for (const record of records) requireSeen(caller, record);
-      const record = await services.erasures.alone(records, async (split) => {
-        await services.erasures.requireUnlocked(split.present, field, services.now());
+      const made = await services.erasures.alone(records, async (split) => {
+        const refusal = await services.erasures.refusal(split.present, services.now());
+        if (refusal !== undefined) return recordRefusal(services, work, { refusal, records, field }, submit);
         return eraseAll(services, work, split, isComplete, submit);
       });
-      await services.erasures.purge();
-      return record;
+      if (made.kind === 'erasure') await services.erasures.purge();
+      return made;
     },
     answer({ record, kept, envelope }) {
+      if (record.kind === 'request') throw lockedError(kept, record.id);
       const { erasures: earlier = [], alreadyErased = [], complete = true } = kept;
       const erasures = [...(Array.isArray(earlier) ? earlier : []), erasureOf(record)];
       return {
@@ -116,14 +134,72 @@ async function eraseAll(
   return submit(await erasing(present.slice(at)), kept);
 }
 
-/** An erasure does not keep what it erases: its own payload has the person's pseudonym in place of the name. */
-function draftOf({ body, additional, caller }: Work, pseudonyms: ErasureServices['pseudonyms']): Draft {
-  const account = caller.account.id;
+/** A request that is refused as a whole: why, which own records it is about, and which member names them. */
+interface Refused {
+  readonly refusal: ErasureRefusal;
+  readonly records: readonly AttestationRecord[];
+  readonly field: ErasureTargets['field'];
+}
+
+/**
+ * The record of a refused erasure. It says that the erasure was asked for and refused. Where it cannot be made, the
+ * refusal stands all the same: throws `ComplianceError` `retention-locked`, which names no record.
+ */
+async function recordRefusal(
+  { pseudonyms, now }: ErasureServices,
+  work: Work,
+  { refusal, records, field }: Refused,
+  submit: Submit,
+): Promise<AttestationRecord> {
+  const account = work.caller.account.id;
+  const { subjectRef } = work.request;
+  const asserted = {
+    requestType: ERASURE_REQUEST_TYPE,
+    outcome: REFUSED_OUTCOME,
+    receivedAt: timestampOf(now()),
+    ...(subjectRef === undefined ? {} : { subject: pseudonyms.assertedSubject(account, subjectRef) }),
+  };
+  // Those in the way first: there may be more than one record names.
+  const related = [...new Set([...refusal.blocked, ...records].map(({ id }) => id))].slice(0, MAX_LINKED);
+  const kept = { field, locks: [...refusal.locks], truncated: refusal.truncated };
+  const facts = {
+    kind: 'request',
+    account,
+    sourceId: ERASURE_SOURCE,
+    claims: { asserted },
+    links: { related },
+  } as const;
+  try {
+    return await submit(governanceDraft(namelessBody(work, pseudonyms), facts), kept);
+  } catch (error) {
+    if (isRefusedRecord(error)) throw lockedError(kept, null);
+    throw error;
+  }
+}
+
+/** Whether the node takes no record now, for whichever reason that is no fault of the request. */
+function isRefusedRecord(error: unknown): boolean {
+  if (error instanceof IntakeError) return error.code !== 'idempotency-conflict';
+  return error instanceof StoreError || (error instanceof LimitError && error.code === 'storage-full');
+}
+
+/** What a refused erasure is answered with. `record`: that of the refusal; null: it could not be recorded. */
+function lockedError({ field, locks = [], truncated = false }: JsonObject, record: RecordId | null): ComplianceError {
+  const unrecorded = record === null ? '; this refusal could not be recorded' : '';
+  const message = `retention locks or legal holds cover the records${unrecorded}`;
+  return new ComplianceError('retention-locked', String(field), message, { attestationId: record, locks, truncated });
+}
+
+/** A request about a person's records without the name: neither an erasure nor its refusal keeps it. */
+function namelessBody({ body, additional, caller }: Work, pseudonyms: ErasureServices['pseudonyms']): RequestBody {
   const { subjectRef } = body;
-  const named =
-    typeof subjectRef === 'string' ? { subjectRef: `hmac-sha256:${pseudonyms.subject(account, subjectRef)}` } : {};
-  const facts = { kind: 'erasure', account, sourceId: ERASURE_SOURCE } as const;
-  return governanceDraft({ body: { ...body, ...named }, additional }, facts);
+  if (typeof subjectRef !== 'string') return { body, additional };
+  return { body: { ...body, subjectRef: pseudonyms.assertedSubject(caller.account.id, subjectRef) }, additional };
+}
+
+function draftOf(work: Work, pseudonyms: ErasureServices['pseudonyms']): Draft {
+  const facts = { kind: 'erasure', account: work.caller.account.id, sourceId: ERASURE_SOURCE } as const;
+  return governanceDraft(namelessBody(work, pseudonyms), facts);
 }
 
 function erasureOf({ id, links }: AttestationRecord): JsonObject {

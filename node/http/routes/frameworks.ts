@@ -50,7 +50,8 @@ export function frameworkRoute(): FreeRoute {
       summary: 'One framework: its clauses, and the records that can evidence each',
       description:
         'Every need of `evidence` asks for one record: of one of its kinds, for which each condition of `where` ' +
-        'holds, and that shows each of its fields. `optional` needs are counted and never missed.',
+        'holds, and that shows each of its fields. `optional` needs are counted and never missed. `needs` are the same ' +
+        'under `evidence-rules/2`: signed facts of records of their own kinds, `standing` ones as of the end of a report.',
       params: {
         id: {
           description: 'Id of a framework.',
@@ -123,6 +124,7 @@ function titleOf({ id, title, edition, authority, note }: Framework) {
 
 function clauseAnswer({ id }: Framework, clause: Clause): FrameworkAnswer['clauses'][number] {
   const { appliesNote = null, statusNote = null, checked = null, limits = null } = clause;
+  const { event = null, appliesFromByClass = null, derogation = null, legacyRule = null } = clause;
   return {
     framework: id,
     clause: clause.clause,
@@ -130,6 +132,15 @@ function clauseAnswer({ id }: Framework, clause: Clause): FrameworkAnswer['claus
     recordKinds: [...new Set(clause.evidence.flatMap(({ anyOf }) => anyOf))],
     fields: fieldsOf(clause),
     evidence: clause.evidence,
+    needs: clause.needs,
+    dutyHolder: clause.dutyHolder,
+    trigger: clause.trigger,
+    event,
+    appliesFromByClass,
+    derogation,
+    legacyRule,
+    neverChecked: clause.neverChecked,
+    checkedAt: clause.checkedAt,
     appliesFrom: clause.appliesFrom,
     appliesNote,
     status: clause.status,

@@ -1,4 +1,7 @@
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import type { Static } from 'typebox';
 import {
+  type ClauseEvidenceAnswer,
   DEFAULT_REPORT_DAYS,
   GAP_REPORT_EXAMPLE,
   type GapReportAnswer,
@@ -10,24 +13,30 @@ import {
 import { type AuditDay as UtcDay, dayOf, dayStart, isAuditDay as isUtcDay } from '../../../protocol/audit/day.ts';
 import type { Framework } from '../../../protocol/frameworks/catalogue-shape.ts';
 import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
+import { RULE_SET_2 } from '../../../protocol/frameworks/evidence-status.ts';
 import { type ClauseGap, clauseGap } from '../../../protocol/frameworks/gap.ts';
 import { type FacetTally, Tallies } from '../../../protocol/frameworks/tallies.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
 import { AUDIT_SOURCE } from '../../accounts/audit-log/daily-head-draft.ts';
 import { type Caller, hasPeriod, reaches } from '../../accounts/caller.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { readTallies, type TallyReading } from '../../records/counts/tally-reader.ts';
+import type { GovernanceRecords } from '../../governance/governance-records.ts';
 import type { RecordCounters } from '../../records/record-counters.ts';
 import { hasRecords } from '../../records/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
+import { type GapEvidence, readEvidence, type ReportScope, rowsOf, sourceScope, systemScope } from './gap-evidence.ts';
 import { requireFramework } from './frameworks.ts';
 
 export interface GapReportServices {
   readonly store: Store;
   readonly counters: Pick<RecordCounters, 'flush'>;
+  readonly governanceRecords: Pick<GovernanceRecords, 'listed' | 'page' | 'system'>;
+  readonly node: NodeId;
   readonly now: () => number;
 }
 
@@ -36,6 +45,11 @@ interface Range {
   readonly to: UtcDay;
 }
 
+/** Clauses that are stayed or rescinded are shown to those alone who ask for their framework. */
+const IN_USE: readonly Framework[] = catalogue.frameworks.map((framework) => ({
+  ...framework,
+  clauses: framework.clauses.filter(({ status }) => status !== 'stayed' && status !== 'rescinded'),
+}));
 const DAY_MS = 86_400_000;
 /** No time of a record lies before it. */
 const FIRST_DAY = Date.parse('0000-01-01T00:00:00.000Z');
@@ -63,13 +77,19 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
     shape: properties.includeTest,
     example: 'false',
   },
+  systemRef: {
+    description: 'One system of the register, with its sources, or with the one of `sourceId`.',
+    shape: properties.systemRef,
+    example: EXAMPLE_IDS.systemRef,
+  },
+  role: { description: 'Clauses whose duty is of this role.', shape: properties.role, example: 'deployer' },
 };
 
 /**
  * `GET /v1/reports/gap` (api-rules §10 item 2): what is on record for each clause, from counts that are kept with the
  * records. An account's reports are made one after the other.
  */
-export function gapReportRoute({ store, counters, now }: GapReportServices): KeyRoute {
+export function gapReportRoute({ store, counters, governanceRecords, node, now }: GapReportServices): KeyRoute {
   const readQuery = queryReader(GapReportQueryShape);
   const locks = new KeyedLock();
   return {
@@ -85,30 +105,55 @@ export function gapReportRoute({ store, counters, now }: GapReportServices): Key
         '`absent`: none. `asserted-not-applicable`: none, but records of the event `NOT_APPLICABLE` with ' +
         '`data.framework` and `data.clause`. It tells what was recorded and determines nothing. Whole UTC days, by ' +
         `default the last ${DEFAULT_REPORT_DAYS}, at most ${MAX_REPORT_DAYS}. The heads of the key-use log, which is ` +
-        'of the whole account, also count for one source, where the key reaches all.',
+        'of the whole account, also count for one source, where the key reaches all. `status` is by `evidence-rules/1`; ' +
+        '`evidenceStatus` is by `evidence-rules/2`: the first that applies of `asserted-not-applicable` (with a reason, ' +
+        'a person and a date of review), `not-yet-applicable`, `no-event-recorded`, `recorded`, `partly-recorded`, ' +
+        '`nothing-recorded`. Its needs ask for signed facts, say what they rest on, and look at records of governance ' +
+        'one by one as of the last day. With `systemRef` it is of one system of the register and its sources.',
       query: QUERY,
       answer: { shape: GapReportAnswerShape, example: GAP_REPORT_EXAMPLE },
-      problems: ['invalid-field', 'time-order', 'framework-not-found', 'source-not-found'],
+      problems: ['invalid-field', 'time-order', 'framework-not-found', 'source-not-found', 'system-not-found'],
     },
     async answer({ query }, caller) {
       const asked = readQuery(query);
       const range = rangeOf(asked, now());
-      const frameworks = asked.framework === undefined ? catalogue.frameworks : [requireFramework(asked.framework)];
-      const sources = await sourcesOf(store, caller, asked.sourceId);
+      const frameworks = asked.framework === undefined ? IN_USE : [requireFramework(asked.framework)];
+      const scope = await scopeOf(store, governanceRecords, caller, asked);
       const account = caller.account.id;
-      const reading = await locks.exclusive(account, async () => {
+      const { reading, evidence } = await locks.exclusive(account, async () => {
         await counters.flush();
-        return readTallies(store, { account, sources, ...range });
+        const read = await readTallies(store, { account, sources: scope.sources, ...range });
+        const counted = asked.includeTest === 'true' ? read.tallies : read.tallies.filter((tally) => !isOfTest(tally));
+        return { reading: read, evidence: await readEvidence(governanceRecords, caller, scope, range, counted) };
       });
-      const body = gapReportAnswer(frameworks, reading, {
+      const body = await gapReportAnswer(frameworks, reading, evidence, {
         ...range,
+        node,
         framework: asked.framework ?? null,
         sourceId: asked.sourceId ?? null,
+        systemRef: asked.systemRef ?? null,
+        systemClass: scope.systemClass,
+        role: asked.role ?? null,
         includeTest: asked.includeTest === 'true',
       });
       return { body };
     },
   };
+}
+
+type Asking = Static<typeof GapReportQueryShape>;
+
+/** Throws `Problem` 400, 403 and 404. */
+async function scopeOf(
+  store: Store,
+  governance: GapReportServices['governanceRecords'],
+  caller: Caller,
+  { sourceId, systemRef }: Asking,
+): Promise<ReportScope> {
+  const sources = await sourcesOf(store, caller, sourceId);
+  if (systemRef !== undefined) return systemScope(governance, caller, { systemRef, sourceId });
+  if (sourceId !== undefined) return sourceScope(governance, caller, sourceId, sources);
+  return { sourceId: null, systemRef: null, sources, systemClass: null, systems: null };
 }
 
 /** Null: all of the account's. Throws `Problem` 403 and 404. */
@@ -159,14 +204,18 @@ function invalid(code: 'invalid-field' | 'time-order', field: string, reason: st
 }
 
 /** What a report was asked to be about. */
-type Asked = Pick<GapReportAnswer, 'framework' | 'sourceId' | 'from' | 'to' | 'includeTest'>;
+type Asked = Pick<
+  GapReportAnswer,
+  'framework' | 'from' | 'includeTest' | 'node' | 'role' | 'sourceId' | 'systemClass' | 'systemRef' | 'to'
+>;
 
 /** The report on counts that were read. Records of test and staging count where that was asked for. */
-function gapReportAnswer(
+async function gapReportAnswer(
   frameworks: readonly Framework[],
   { tallies: all, truncated, through }: TallyReading,
+  evidence: GapEvidence,
   asked: Asked,
-): GapReportAnswer {
+): Promise<GapReportAnswer> {
   const counted = asked.includeTest ? all : all.filter((tally) => !isOfTest(tally));
   const left = asked.includeTest ? [] : all.filter(isOfTest);
   const tallies = new Tallies(counted);
@@ -176,7 +225,10 @@ function gapReportAnswer(
     catalogueVersion,
     asOf,
     disclaimer,
+    ruleSet: RULE_SET_2,
     ...asked,
+    listed: evidence.listed,
+    listedTruncated: evidence.truncated,
     records: recordsOf(counted),
     excluded: {
       test: recordsOf(left.filter(({ facet }) => facet.environment === 'test')),
@@ -184,9 +236,10 @@ function gapReportAnswer(
     },
     truncated,
     through,
-    clauses: frameworks.flatMap((framework) =>
-      framework.clauses.map((clause) => clauseAnswer(clauseGap(framework, clause, tallies))),
-    ),
+    clauses: await rowsOf(dutiesOf(frameworks, asked.role), (framework, clause) => ({
+      ...clauseAnswer(clauseGap(framework, clause, tallies)),
+      ...evidence.of(framework, clause),
+    })),
     unmappedEvents: tallies
       .unmapped(catalogue)
       .slice(0, MAX_UNMAPPED_EVENTS)
@@ -203,7 +256,16 @@ function recordsOf(tallies: readonly FacetTally[]): number {
   return tallies.reduce((sum, { count }) => sum + count, 0);
 }
 
-function clauseAnswer(gap: ClauseGap): GapReportAnswer['clauses'][number] {
+/** The clauses whose duty is of a role; null: all. */
+function dutiesOf(frameworks: readonly Framework[], role: Asked['role']): readonly Framework[] {
+  if (role === null) return frameworks;
+  return frameworks.map((framework) => ({
+    ...framework,
+    clauses: framework.clauses.filter(({ dutyHolder }) => dutyHolder.includes(role)),
+  }));
+}
+
+function clauseAnswer(gap: ClauseGap): Omit<GapReportAnswer['clauses'][number], keyof ClauseEvidenceAnswer> {
   const { clause, assertedNotApplicable } = gap;
   const { appliesFrom, appliesNote = null, status: legalStatus, numbers, source, check, limits = null } = clause;
   return {

@@ -4,6 +4,7 @@ import type { KeyRoute } from '../route.ts';
 import { impactAssessmentRoute, riskAssessmentRoute } from './assessments.ts';
 import { correctiveActionRoute } from './corrective-action.ts';
 import { erasureRoute } from './erasures.ts';
+import { governanceKindRoutes } from './governance-kinds.ts';
 import { holdReleaseRoute } from './hold-release.ts';
 import { humanOverrideRoute } from './human-override.ts';
 import { incidentRoute, incidentsRoute } from './incidents.ts';
@@ -31,5 +32,6 @@ export function governanceRoutes(services: GovernanceRouteServices): readonly Ke
     impactAssessmentRoute(services),
     correctiveActionRoute(services),
     erasureRoute(services),
+    ...governanceKindRoutes(services),
   ];
 }

@@ -3,11 +3,11 @@ import {
   HoldReleaseAnswerShape,
   HoldReleaseRequestShape,
 } from '../../../protocol/api/retention-lock.ts';
-import { lockEnd } from '../../../protocol/compliance/retention.ts';
+import { lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Holds } from '../../governance/holds.ts';
-import { type Locks, periodOf } from '../../governance/locks.ts';
+import type { Locks } from '../../governance/locks.ts';
 import { type Recorder, recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { effectiveUntil, keptOf } from './retention-lock.ts';

@@ -13,15 +13,18 @@ import {
   CLOCK_NOTE,
   clockStartOf,
   daysAfter,
-  deadlineState,
   NOTIFICATION_DAYS,
   notificationDueAt,
   statutoryClocks,
 } from '../../../protocol/compliance/notification-clock.ts';
+import { earliestDue, incidentClocks, inheritedClock } from '../../../protocol/compliance/incident-clocks.ts';
+import { incidentState, reportsOf } from '../../../protocol/compliance/incident-state.ts';
 import { INCIDENT_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { covers, reaches } from '../../accounts/caller.ts';
+import type { Asserted } from '../../../protocol/chain/asserted.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '../../governance/incidents.ts';
@@ -36,6 +39,9 @@ export interface IncidentsServices {
   readonly now: () => number;
 }
 
+/** The clock of an incident without awareness runs from its record, which may be later than the law's. */
+const AWARENESS_NOT_GIVEN =
+  'awareness-not-given: the clocks run from the time of the record, which may be later than the law has it';
 const PLACE = new RegExp(INCIDENT_PLACE_PATTERN);
 const EXAMPLE_PLACE = '0001796484600000/0000000000000042';
 const { state: STATE, sourceId: SOURCE, cursor: CURSOR, limit: LIMIT } = IncidentsQueryShape.properties;
@@ -51,9 +57,11 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
     documentation: {
       summary: 'The incidents of the account and where their clocks stand',
       description:
-        'The soonest due first. `due-soon` is the last day before the end of the clock. `notified` are those that a ' +
-        'record of the event `AUTHORITY_NOTIFICATION` names; `late` is arithmetic alone. With a filter a page may hold ' +
-        'few incidents, or none, and still have a `nextCursor`.',
+        'The soonest due first, by `earliestDueAt`: the earliest of the service’s clock and of every period whose ' +
+        'criterion is asserted. `due-soon` is the last day before it. `notified-initial`: every authority concerned has ' +
+        'a report; `notified`: each has a final one, or a record of the event `AUTHORITY_NOTIFICATION` names the ' +
+        'incident. `clocks` are arithmetic: which applies is not determined. With a filter a page may hold few ' +
+        'incidents, or none, and still have a `nextCursor`.',
       query: {
         state: { description: 'Those in one state.', shape: STATE, example: 'due-soon' },
         sourceId: { description: 'Those of one source.', shape: SOURCE, example: EXAMPLE_IDS.source },
@@ -90,22 +98,49 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
   };
 }
 
-function itemOf({ record, state, notification, supersededBy }: TrackedIncident): IncidentsAnswer['items'][number] {
-  const dueAt = notificationDueAt(record);
+function itemOf(tracked: TrackedIncident): IncidentsAnswer['items'][number] {
+  const { record, state, notifications, supersededBy } = tracked;
+  const { severity = 'critical', asserted = {} } = record.claims;
+  const { dueAt, ref } = earliestDue(record);
+  const { role = null, reportability = null, memberStates = [], systemRef = null } = asserted;
+  const start = clockStartOf(record);
+  const [first] = notifications;
   return {
     incidentId: objectId('incident', record.id),
     attestationId: record.id,
     sourceId: record.sourceId,
-    severity: record.claims.severity ?? 'critical',
+    severity,
     submittedAt: record.submittedAt,
-    clockStart: { ...clockStartOf(record) },
-    notificationDueAt: dueAt,
+    clockStart: { ...start },
+    notificationDueAt: notificationDueAt(record),
     notificationState: state,
-    notifiedAt: notification?.submittedAt ?? null,
-    notificationAttestationId: notification?.id ?? null,
-    late: notification === undefined ? null : Date.parse(notification.submittedAt) > Date.parse(dueAt),
+    notifiedAt: first?.submittedAt ?? null,
+    notificationAttestationId: first?.id ?? null,
+    earliestDueAt: dueAt,
+    earliestRef: ref,
+    clocks: clocksOf(record, notifications),
+    role,
+    reportability,
+    memberStates: [...memberStates],
+    systemRef,
+    warnings: start.basis === 'submittedAt' ? [AWARENESS_NOT_GIVEN] : [],
+    notifications: notifications.map(notificationOf),
     supersededBy: supersededBy === undefined ? null : objectId('incident', supersededBy),
   };
+}
+
+function notificationOf({
+  id,
+  submittedAt,
+  claims: { asserted = {} },
+}: AttestationRecord): IncidentsAnswer['items'][number]['notifications'][number] {
+  const { to = null, reportType = null, regime = null, authority = null, memberState = null } = asserted;
+  const { sentAt = null, receivedAt = null } = asserted;
+  return { attestationId: id, to, reportType, regime, authority, memberState, sentAt, receivedAt, submittedAt };
+}
+
+function clocksOf(incident: AttestationRecord, notifications: readonly AttestationRecord[]) {
+  return incidentClocks(incident, reportsOf({ incident, notifications }));
 }
 
 function placeOf(cursor: string): string {
@@ -136,8 +171,10 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
       summary: 'Records an incident and starts its notification clock',
       description:
         'The severity drives the clock: 15 days for `serious`, 2 for `critical` and `fatal`. The periods of Article 73 ' +
-        'are listed beside it; which applies is not determined. A correction is a new incident that `supersedes` the ' +
-        'earlier one. A tiered attestation of the event `AUTHORITY_NOTIFICATION` with its `incidentId` stops the clock.',
+        'are listed beside it; which applies is not determined. `earliestDueAt` is the earliest of them whose criterion ' +
+        'is asserted. A correction is a new incident that `supersedes` the earlier one: its clock starts no later, and ' +
+        'closes it. `POST /v1/notification` with its `incidentId` moves the clock, and a tiered attestation of the event ' +
+        '`AUTHORITY_NOTIFICATION` stops it.',
       request: { shape: IncidentRequestShape, example: INCIDENT_EXAMPLE.request },
       answer: { shape: IncidentAnswerShape, example: INCIDENT_EXAMPLE.answer },
       problems: ['time-order', 'time-in-future', 'attestation-not-found', 'incident-not-found'],
@@ -145,20 +182,32 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
     async record(work, submit) {
       const { request, caller } = work;
       const account = caller.account.id;
-      const { sourceId, severity, criteria, supersedes, relatedAttestationIds = [] } = request;
-      const clockStart = awarenessOf(request, now());
+      const { sourceId, severity, criteria, supersedes, modelId, modelVersion, relatedAttestationIds = [] } = request;
+      const awareness = awarenessOf(request, now());
+      const asserted = assertedOf(request, now());
       const related = await records.requireAll(caller, relatedAttestationIds, 'relatedAttestationIds');
       const corrected =
         supersedes === undefined ? undefined : await records.requireIncident(caller, supersedes, 'supersedes');
+      const inherited = corrected === undefined ? undefined : inheritedClock(corrected, awareness);
+      const clockStart = inherited === undefined ? awareness : inherited.clockStart;
       const due = clockStart === undefined ? undefined : daysAfter(clockStart, NOTIFICATION_DAYS[severity]);
       const ids = [...new Set(related.map(({ id }) => id))];
+      const facts = { ...asserted, ...inherited?.asserted };
       return submit(
         governanceDraft(work, {
           kind: 'incident',
           account,
           sourceId,
           // Without awareness the clock starts with the record, whose time is not known yet: then both follow from it.
-          claims: { severity, criteria, clockStart, notificationDueAt: due },
+          claims: {
+            severity,
+            criteria,
+            clockStart,
+            notificationDueAt: due,
+            modelId,
+            modelVersion,
+            asserted: Object.keys(facts).length === 0 ? undefined : facts,
+          },
           links: { related: ids.length === 0 ? undefined : ids, supersedes: corrected?.id },
         }),
       );
@@ -166,20 +215,72 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
     answer({ request: { severity }, record, envelope }) {
       const clockStart = clockStartOf(record);
       const dueAt = notificationDueAt(record);
+      const earliest = earliestDue(record);
+      const history = { incident: record, notifications: [], isSuperseded: false };
       return {
         ...envelope,
+        warnings: [...envelope.warnings, ...(clockStart.basis === 'submittedAt' ? [AWARENESS_NOT_GIVEN] : [])],
         incidentId: objectId('incident', record.id),
         severity,
         notificationDays: NOTIFICATION_DAYS[severity],
         clockStart: { ...clockStart },
         notificationDueAt: dueAt,
-        notificationState: deadlineState(Date.parse(dueAt), Date.parse(record.submittedAt)),
+        notificationState: incidentState(history, Date.parse(record.submittedAt)),
+        earliestDueAt: earliest.dueAt,
+        earliestRef: earliest.ref,
+        clocks: clocksOf(record, []),
         ...INCIDENT_REFERENCES,
         statutoryClocks: statutoryClocks(clockStart.at),
         note: CLOCK_NOTE,
       };
     },
   });
+}
+
+/** What else the caller asserts. Throws `Problem` where a rationale is missing, or a time is none or still to come. */
+function assertedOf(request: IncidentRequest, now: number): Asserted {
+  const { role, providerUnreachable, reportability, rationale, memberStates, systemRef, euDatabaseId } = request;
+  if (reportability === 'not-reportable' && rationale === undefined) {
+    const message = 'is required where reportability is not-reportable';
+    throw new Problem('missing-field', `rationale ${message}`, {
+      errors: [fieldError(['rationale'], 'required', message)],
+    });
+  }
+  const { nextReportAt, riskAssessmentReviewed, triggers } = request;
+  const isNamed = memberStates !== undefined && memberStates.length > 0;
+  return {
+    ...(role !== undefined && { role }),
+    ...(providerUnreachable !== undefined && { providerUnreachable }),
+    ...(reportability !== undefined && { reportability }),
+    ...(isNamed && { memberStates: [...new Set(memberStates)] }),
+    ...(systemRef !== undefined && { systemRef }),
+    ...(euDatabaseId !== undefined && { euDatabaseId }),
+    ...(riskAssessmentReviewed !== undefined && { riskAssessmentReviewed }),
+    ...pastTime('detectedAt', request.detectedAt, now),
+    ...pastTime('reportabilityKnownAt', request.reportabilityKnownAt, now),
+    ...(nextReportAt !== undefined && { nextReportAt: timestampOf(readTimeOrDay('nextReportAt', nextReportAt).first) }),
+    ...(triggers !== undefined && { triggers: triggers.map((trigger, i) => triggerOf(trigger, i, now)) }),
+  };
+}
+
+function pastTime<Name extends 'detectedAt' | 'reportabilityKnownAt'>(
+  name: Name,
+  text: string | undefined,
+  now: number,
+): { readonly [Key in Name]?: Timestamp } {
+  if (text === undefined) return {};
+  const at = readTimeOrDay(name, text);
+  requirePast(name, at, now);
+  const fact: { [Key in Name]?: Timestamp } = {};
+  fact[name] = timestampOf(at.first);
+  return fact;
+}
+
+function triggerOf({ regime, at }: { readonly regime: string; readonly at: string }, index: number, now: number) {
+  const field = `triggers.${index}.at`;
+  const time = readTimeOrDay(field, at);
+  requirePast(field, time, now);
+  return { regime, at: timestampOf(time.first) };
 }
 
 /** The asserted awareness. Throws `Problem` where a time is none, is still to come, or contradicts another. */

@@ -6,15 +6,16 @@ import {
 } from '../../../protocol/api/retention-lock.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { LOCK_REFERENCES } from '../../../protocol/compliance/references.ts';
-import { calendarWarnings, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
-import { lockEnd, MIN_RETENTION_DAYS } from '../../../protocol/compliance/retention.ts';
+import { lockWarnings, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
+import { lockEnd, MAX_START_AHEAD_DAYS, MIN_RETENTION_DAYS, periodOf } from '../../../protocol/compliance/retention.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { timestampOf } from '../../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Actor, Holds } from '../../governance/holds.ts';
-import { type Locks, type LockState, periodOf } from '../../governance/locks.ts';
+import type { Locks, LockState } from '../../governance/locks.ts';
 import { fieldError, Problem } from '../problem.ts';
+import { readTimeOrDay } from '../recording/asserted-times.ts';
 import { type Recorder, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
@@ -22,23 +23,29 @@ export interface RetentionLockServices {
   readonly recorder: Recorder;
   readonly locks: Pick<Locks, 'alone' | 'overlapping'>;
   readonly holds: Pick<Holds, 'row'>;
+  readonly now: () => number;
 }
+
+const DAY_MS = 24 * 3_600_000;
 
 type LockRequest = Static<typeof RetentionLockRequestShape>;
 
 /** `POST /v1/retention-lock` (api-rules §4.2, §4.2). Locks are only added: they extend, and never shorten. */
-export function retentionLockRoute({ recorder, locks, holds }: RetentionLockServices): KeyRoute {
+export function retentionLockRoute({ recorder, locks, holds, now }: RetentionLockServices): KeyRoute {
   return recordingRoute(recorder, {
     path: '/v1/retention-lock',
     scope: 'governance:write',
     shape: RetentionLockRequestShape,
     documentation: {
-      summary: 'Keeps records of a source from being erased',
+      summary: 'Prevents erasure of a source’s payloads through this service',
       description:
-        `For at least ${MIN_RETENTION_DAYS} days, which is this service’s floor and no number of the EU AI Act; what ` +
-        'the rules named in `regulatoryBasis` ask for is in `statutoryMinimumDays`. A record can be erased once every ' +
-        'lock over it has run out, each counted from the later of lock and record. A `legalHold` has no end until ' +
-        'a second person releases it.',
+        `For at least ${MIN_RETENTION_DAYS} days, which is this service’s floor and no number of the EU AI Act; ` +
+        'what the rules named in `regulatoryBasis` ask for is in `statutoryMinimumDays`. A record can be erased once ' +
+        'every lock over it has run out, each counted from the later of lock and record, or, with `startsAt`, of that ' +
+        `and the record; no lock ends sooner than ${MIN_RETENTION_DAYS} days after it was placed. \`documents\` covers ` +
+        'records of kind `document` and those of kind `decision` whose event is not `DECISION`; `event:TECH_DOC` ' +
+        'those of that event. A `legalHold` has no end until a second person releases it. A lock is no copy, and no ' +
+        'proof that a payload is still there.',
       request: { shape: RetentionLockRequestShape, example: RETENTION_LOCK_EXAMPLE.request },
       answer: { shape: RetentionLockAnswerShape, example: RETENTION_LOCK_EXAMPLE.answer },
       problems: ['retention-below-minimum'],
@@ -48,9 +55,11 @@ export function retentionLockRoute({ recorder, locks, holds }: RetentionLockServ
       const account = caller.account.id;
       const { sourceId, retentionPeriodDays: retentionDays, legalHold } = request;
       requireLongEnough(retentionDays);
+      const startsAt = startOf(request, now());
       const holder = holderOf(request, caller.key.id);
       const scope = typeof request.scope === 'string' ? [request.scope] : request.scope;
-      const claims = { retentionDays, scope, legalHold };
+      const asserted = startsAt === undefined ? undefined : { startsAt };
+      const claims = { retentionDays, scope, legalHold, asserted };
       const draft = governanceDraft(work, { kind: 'retention_lock', account, sourceId, claims });
       const source = { account, sourceId };
       return locks.alone([source], async () => {
@@ -61,15 +70,19 @@ export function retentionLockRoute({ recorder, locks, holds }: RetentionLockServ
       });
     },
     answer({ request, record, kept, envelope }) {
-      const end = lockEnd(periodOf(record));
+      const period = periodOf(record);
+      const end = lockEnd(period);
       const { retentionPeriodDays, regulatoryBasis, legalHold } = request;
+      const { startsAt } = record.claims.asserted ?? {};
       return {
         ...envelope,
+        warnings: [...envelope.warnings, ...lockWarnings(regulatoryBasis, period)],
         lockId: objectId('lock', record.id),
         sourceId: record.sourceId,
         scope: request.scope,
         retentionPeriodDays,
         lockedAt: record.submittedAt,
+        ...(startsAt === undefined ? {} : { startsAt }),
         expiresAt: legalHold === true ? null : timestampOf(end),
         appliesTo: 'existing-and-future',
         perRecordExpiry: 'recordTime + period',
@@ -78,7 +91,6 @@ export function retentionLockRoute({ recorder, locks, holds }: RetentionLockServ
         effectiveUntil: legalHold === true ? null : effectiveUntil(kept, end),
       };
     },
-    warnings: ({ regulatoryBasis, retentionPeriodDays }) => calendarWarnings(regulatoryBasis, retentionPeriodDays),
   });
 }
 
@@ -98,6 +110,20 @@ function requireLongEnough(days: number): void {
   const message = `is below the minimum of ${MIN_RETENTION_DAYS}`;
   throw new Problem('retention-below-minimum', `retentionPeriodDays ${message}`, {
     errors: [fieldError(['retentionPeriodDays'], 'minimum', message)],
+  });
+}
+
+/**
+ * From where the period runs: of a day its last moment in UTC, so that no year ends before its last day does. Throws
+ * `Problem` where it is no time, or too far ahead of `now`, in epoch milliseconds.
+ */
+function startOf({ startsAt }: LockRequest, now: number): Timestamp | undefined {
+  if (startsAt === undefined) return undefined;
+  const { last } = readTimeOrDay('startsAt', startsAt);
+  if (last <= now + MAX_START_AHEAD_DAYS * DAY_MS) return timestampOf(last);
+  const message = `lies more than ${MAX_START_AHEAD_DAYS} days ahead`;
+  throw new Problem('invalid-field', `startsAt ${message}`, {
+    errors: [fieldError(['startsAt'], 'too-far-ahead', message)],
   });
 }
 

@@ -1,5 +1,6 @@
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
+  ANY_EVENT,
   RETENTION_EXAMPLE,
   RETENTION_PAGE,
   type RetentionAnswer,
@@ -7,18 +8,18 @@ import {
   RetentionQueryShape,
 } from '../../../protocol/api/retention.ts';
 import type { SourceName } from '../../../protocol/chain/sources.ts';
-import { lockEnd } from '../../../protocol/compliance/retention.ts';
+import { type Covered, lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { type Locks, periodOf, type PlacedLock } from '../../governance/locks.ts';
+import type { Locks, PlacedLock } from '../../governance/locks.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader, readCursor, writeCursor } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface RetentionServices {
-  readonly locks: Pick<Locks, 'list' | 'covering'>;
+  readonly locks: Pick<Locks, 'list' | 'covering' | 'events' | 'hasScope'>;
 }
 
 const { sourceId: SOURCE, cursor: CURSOR } = RetentionQueryShape.properties;
@@ -34,8 +35,9 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
     documentation: {
       summary: 'The retention locks and legal holds of a source',
       description:
-        'Oldest first. `effective` says what all locks of the source amount to, on this page or not. A record made ' +
-        'later than a lock is kept for its period from the record’s own time on.',
+        'What prevents erasure through this service, oldest first. `effective` says what all locks of the source ' +
+        'amount to, on this page or not; `effectiveByEvent`, where some cover records by their event, the same of these. A ' +
+        'record made later than a lock is under it for its period from the record’s own time on.',
       query: {
         sourceId: { description: 'The source.', shape: SOURCE, example: EXAMPLE_IDS.source, required: true },
         cursor: { description: '`nextCursor` of the page before.', shape: CURSOR, example: writeCursor([42]) },
@@ -50,10 +52,12 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
       const found = await locks.list(source, cursor === undefined ? 0 : placeOf(cursor), RETENTION_PAGE + 1);
       const page = found.slice(0, RETENTION_PAGE);
       const last = page.at(-1);
+      const effectiveByEvent = await byEvent(locks, source);
       const body: RetentionAnswer = {
         success: true,
         sourceId,
         effective: await effectiveOf(locks, source),
+        ...(effectiveByEvent === undefined ? {} : { effectiveByEvent }),
         locks: page.map(itemOf),
         nextCursor: found.length > page.length && last !== undefined ? writeCursor([last.record.seq]) : null,
       };
@@ -62,25 +66,47 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
   };
 }
 
-async function effectiveOf(locks: Pick<Locks, 'covering'>, source: SourceName): Promise<RetentionAnswer['effective']> {
+type Lookup = Pick<Locks, 'covering' | 'events' | 'hasScope'>;
+type Effective = Omit<RetentionAnswer['effective'][number], 'recordKind'>;
+
+async function effectiveOf(locks: Lookup, source: SourceName): Promise<RetentionAnswer['effective']> {
   const effective: RetentionAnswer['effective'] = [];
   for (const recordKind of RECORD_KINDS) {
-    const { until, days, held } = await locks.covering(source, recordKind);
-    if (until === null || days === null) continue;
-    const effectiveUntil = held ? null : timestampOf(until);
-    effective.push({ recordKind, effectiveUntil, retentionPeriodDays: days, legalHold: held });
+    const found = await effectiveFor(locks, source, { kind: recordKind });
+    if (found !== undefined) effective.push({ recordKind, ...found });
   }
   return effective;
 }
 
+/** Undefined where no lock covers records by their event. */
+async function byEvent(locks: Lookup, source: SourceName): Promise<RetentionAnswer['effectiveByEvent']> {
+  const events = await locks.events(source, RETENTION_PAGE);
+  if (await locks.hasScope(source, 'documents')) events.unshift(ANY_EVENT);
+  if (events.length === 0) return undefined;
+  const effective: NonNullable<RetentionAnswer['effectiveByEvent']> = [];
+  for (const event of events) {
+    const found = await effectiveFor(locks, source, { kind: 'decision', event });
+    if (found !== undefined) effective.push({ event, ...found });
+  }
+  return effective;
+}
+
+async function effectiveFor(locks: Lookup, source: SourceName, covered: Covered): Promise<Effective | undefined> {
+  const { until, days, held } = await locks.covering(source, covered);
+  if (until === null || days === null) return undefined;
+  return { effectiveUntil: held ? null : timestampOf(until), retentionPeriodDays: days, legalHold: held };
+}
+
 function itemOf({ record, hold }: PlacedLock): RetentionAnswer['locks'][number] {
   const isHeld = hold === 'active';
+  const { startsAt } = record.claims.asserted ?? {};
   return {
     lockId: objectId('lock', record.id),
     attestationId: record.id,
     scope: record.claims.scope ?? [],
     retentionPeriodDays: record.claims.retentionDays ?? 0,
     lockedAt: record.submittedAt,
+    ...(startsAt === undefined ? {} : { startsAt }),
     expiresAt: isHeld ? null : timestampOf(lockEnd(periodOf(record))),
     legalHold: hold === null ? 'none' : isHeld ? 'active' : 'released',
     releaseAttestationId: hold === null || isHeld ? null : hold,

@@ -18,7 +18,7 @@ import { type ListBody, readListBody } from '../list-body.ts';
 import { type BatchRemarks, DecisionBatch, readRemarks, resultsOf } from '../recording/decision-batch.ts';
 import { idempotencyKey, waitAsPreferred } from '../recording/recording.ts';
 import type { Call, KeyRoute } from '../route.ts';
-import { MAX_INCIDENTS, withLinks } from './batch-links.ts';
+import { MAX_INCIDENTS, MAX_RELATED, withLinks } from './batch-links.ts';
 import type { DecisionServices } from './decisions.ts';
 
 /** A batch whose records, if it has any, are on the disk. */
@@ -52,7 +52,7 @@ export function tieredAttestBatchRoute(services: DecisionServices): KeyRoute {
         'the daily cap, which counts its records; nothing is recorded then. What is recorded is, all of it, in one write. ' +
         'An `Idempotency-Key` covers the batch: repeat it with the same bytes. ' +
         `A body has at most ${MAX_BATCH} items, ${BODY.maxBytes / MEBIBYTE} MiB and ${ITEMS.maxValues} values, an item ` +
-        `${ITEMS.maxItemBytes >> 10} KiB as it is sent; its decisions name at most ${MAX_INCIDENTS} incidents.`,
+        `${ITEMS.maxItemBytes >> 10} KiB as it is sent; its decisions name at most ${MAX_INCIDENTS} incidents and ${MAX_RELATED} related records.`,
       request: {
         shape: TieredAttestBatchRequestShape,
         example: TIERED_ATTEST_BATCH_EXAMPLE.request,
@@ -98,7 +98,7 @@ async function record(
   once: IdempotentRequest | undefined,
 ): Promise<RecordedBatch> {
   const { intake, requireStorage } = services.recorder;
-  const batch = new DecisionBatch(caller);
+  const batch = new DecisionBatch(caller, services.now);
   await body.each((value, index) => batch.add(value, index));
   return withLinks(services, caller, batch, async () => {
     const { remarks } = batch;

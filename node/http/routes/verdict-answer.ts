@@ -1,6 +1,6 @@
 import type { EvidenceAnswer } from '../../../protocol/api/evidence.ts';
 import type { PAYLOAD_STATES, ProblemsAnswer, VerdictAnswer } from '../../../protocol/api/verdict.ts';
-import { evaluate } from '../../../protocol/evidence/rules.ts';
+import { evaluateFully } from '../../../protocol/evidence/recorded-evidence.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import type { PayloadState } from '../../../protocol/verdict/payload.ts';
 import type { Problem } from '../../../protocol/verdict/problem.ts';
@@ -13,15 +13,15 @@ type EvidenceVerdict = Pick<Verdict, 'accountStatements' | 'agent' | 'evidence' 
 export const NO_EVIDENCE: EvidenceVerdict = { evidence: null, agent: null, speaks: null, accountStatements: [] };
 
 /**
- * The flags of the evidence rules, the agent and who speaks, as answers carry them. Without a record's body nothing is
+ * What both sets of evidence rules find, the agent and who speaks, as answers carry them. Without a record's body nothing is
  * shown.
  */
 export function evidenceAnswer(
-  { evidence, agent, speaks, accountStatements }: EvidenceVerdict,
+  { evidence: found, agent, speaks, accountStatements }: EvidenceVerdict,
   at: Timestamp,
 ): EvidenceAnswer {
-  const { complianceStatus, complianceDetail } =
-    evidence ?? evaluate({ record: null, sigValid: false, speaks: false }, [], at);
+  const { complianceStatus, complianceDetail, evidence } =
+    found ?? evaluateFully({ record: null, sigValid: false, speaks: false }, [], at);
   const reasons = complianceDetail.reasons.map(({ key, satisfied, missing }) => ({
     key,
     satisfied,
@@ -30,6 +30,7 @@ export function evidenceAnswer(
   return {
     complianceStatus,
     complianceDetail: { ...complianceDetail, reasons },
+    evidence,
     agent,
     speaks,
     accountStatements: [...accountStatements],

@@ -37,7 +37,7 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
       description:
         'For anyone, at any node of the federation. Every check of the record is made anew from its stored bytes; of records ' +
         'linked to it, what was checked before is remembered, and judged anew by what is known now. The flags say which ' +
-        'evidence is recorded, never that something is compliant; what a node that does not speak for the account says of the ' +
+        'evidence is recorded, never that something is compliant, and `evidence` says it fact by fact, with what is missing; what a node that does not speak for the account says of the ' +
         'record is named in `links.others` and turns no flag; no person and no payload is shown. A record is ' +
         '`verified` once the ledger has decided its batch and checkpoints of enough other members vouch for it; ' +
         'before that `status` and the word of `verdict` say what is lacking. `verdict` holds the facts that the word ' +
@@ -62,7 +62,8 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
 }
 
 /** Names no person and shows no payload: the hash of the source id stands for it. */
-function verifyAnswer({ verdict, evidence, links }: VerifiedRecord, topic: EntityId, at: Timestamp): VerifyAnswer {
+function verifyAnswer(verifiedRecord: VerifiedRecord, topic: EntityId, at: Timestamp): VerifyAnswer {
+  const { verdict, evidence, links, evidenceState, reviewEvidence } = verifiedRecord;
   const { verified, checks, status, facts } = verdict;
   const { record, proof } = evidence;
   const payloadState = payloadStateAnswer(facts.payload);
@@ -83,6 +84,10 @@ function verifyAnswer({ verdict, evidence, links }: VerifiedRecord, topic: Entit
     witnessed: facts.witnessed,
     payloadState,
     ...(payloadState === 'erased' ? { verifiedScope: 'record-only' } : {}),
+    evidenceState,
+    reviewEvidence: reviewEvidence.map(({ attestationId, evidenceState: state }) => {
+      return { attestationId, evidenceState: state };
+    }),
     submittedAt: record.submittedAt,
     sourceIdHash: hashText(nativeSuite, record.sourceId),
     recordKind: record.kind,
@@ -121,6 +126,8 @@ function damagedAnswer(id: RecordId, topic: EntityId, at: Timestamp): VerifyAnsw
     cryptoVerification: { verified: false, checks: none },
     witnessed: false,
     payloadState: null,
+    evidenceState: null,
+    reviewEvidence: [],
     submittedAt: null,
     sourceIdHash: null,
     recordKind: null,

@@ -25,7 +25,7 @@ export const tallyTable = new Table('tally', countCodec);
 export const tallyEndTable = jsonTable('tally-end', CountEndShape);
 
 /** Goes up where records get other facets than before: then all are counted again when the node starts. */
-export const TALLY_VERSION = 3;
+export const TALLY_VERSION = 4;
 
 export const TALLIED: CountedRows = { rows: tallyTable, ends: tallyEndTable, version: TALLY_VERSION };
 

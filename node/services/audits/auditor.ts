@@ -9,7 +9,7 @@ import {
   OPTIONAL_CHECKS,
   type OptionalCheck,
 } from '../../../protocol/api/verify-audit.ts';
-import { lastRecordEnd } from '../../../protocol/compliance/retention.ts';
+import { coveredAs, lastRecordEnd } from '../../../protocol/compliance/retention.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { type NodeId, nodeOfRecord, type RecordId } from '../../../protocol/ids.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
@@ -231,7 +231,7 @@ function checkLinked({ verdict: { linked }, links }: VerifiedRecord): Outcome {
 /** O2: whether a lock or a legal hold keeps it. Locks are known at the node that took them. */
 async function checkLock({ self, locks, now }: CircumstanceSources, { record }: Evidence): Promise<Outcome> {
   if (record.node !== self) return skipped(`the node ${record.node} knows of its locks`);
-  const state = await locks.covering(record, record.kind);
+  const state = await locks.covering(record, coveredAs(record));
   const end = lastRecordEnd(state, Date.parse(record.submittedAt));
   if (!state.held && (end === null || end <= now())) return skipped('no retention lock is in force');
   return passed(state.held ? 'under a legal hold' : 'under a retention lock');

@@ -11,7 +11,9 @@ import { canonicalize, joinMembers } from '../../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { type DecisionTexts, decisionTexts } from '../../../protocol/payload/commitment.ts';
 import type { Channel } from '../../../protocol/statement/vocabulary.ts';
+import type { Timestamp } from '../../../protocol/time.ts';
 import type { Draft } from '../../intake/draft.ts';
+import { assertedFacts, reviewDateWarnings } from './asserted-facts.ts';
 
 const DEFAULT_EVENT = 'DECISION';
 /** What is lifted out of `data` into the signed claims: entries, and code points of each text. */
@@ -28,27 +30,38 @@ export interface DecisionBody<Request> {
 /** The draft of a decision: its parts are committed to one by one. */
 export type DecisionDraft = Draft & Required<Pick<Draft, 'decision'>>;
 
-/** The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. */
+/**
+ * The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. `occurredAt`: the
+ * request's, in the form that is signed.
+ */
 export function attestDraft(
   account: string,
   { request, body, additional }: DecisionBody<AttestRequest>,
+  occurredAt?: Timestamp,
 ): DecisionDraft {
   const texts = bodyTexts(body, request.data, additional);
-  const { modelId, modelVersion, riskLevel, confidenceScore, environment } = request;
-  const claims = { modelId, modelVersion, riskLevel, confidenceScore, environment };
+  const claims = sharedClaims(request);
+  const { modelId = claims.modelId, modelVersion = claims.modelVersion, riskLevel = claims.riskLevel } = request;
+  const own = { ...claims, modelId, modelVersion, riskLevel };
   return {
-    ...decisionDraft(account, 'direct', request, claims, texts),
+    ...decisionDraft(account, 'direct', request, own, texts, occurredAt),
     duplicateKey: hash('sha256', joinMembers(texts.members), 'hex'),
   };
 }
 
-/** The draft of a `POST /v1/tiered-attest`. */
+/** The draft of a `POST /v1/tiered-attest`. `occurredAt`: the request's, in the form that is signed. */
 export function tieredDraft(
   account: string,
   { request, body, additional }: DecisionBody<TieredAttestRequest>,
+  occurredAt?: Timestamp,
 ): DecisionDraft {
-  const { model_ref: model, complianceMeta: meta } = request;
-  const claims = {
+  const texts = bodyTexts(body, request.data, additional);
+  return decisionDraft(account, 'tiered', request, sharedClaims(request), texts, occurredAt);
+}
+
+/** What a request claims by the members that every channel takes. */
+function sharedClaims({ model_ref: model, complianceMeta: meta, environment, confidenceScore }: TieredAttestRequest) {
+  return {
     modelId: model?.model_id,
     modelVersion: model?.model_version,
     thirdPartyModel: model?.third_party_model,
@@ -56,8 +69,9 @@ export function tieredDraft(
     riskLevel: meta?.riskLevel,
     jurisdiction: meta?.jurisdiction,
     eventType: meta?.serviceEventType,
+    environment,
+    confidenceScore,
   };
-  return decisionDraft(account, 'tiered', request, claims, bodyTexts(body, request.data, additional));
 }
 
 interface BodyTexts {
@@ -71,6 +85,7 @@ interface Shared {
   readonly data: JsonObject;
   readonly referenceDatabase?: Static<typeof ReferenceDatabasesShape>;
   readonly matched?: boolean;
+  readonly adverse?: boolean;
 }
 
 function decisionDraft(
@@ -79,9 +94,11 @@ function decisionDraft(
   request: Shared,
   claims: Omit<Facts, 'channel'>,
   texts: BodyTexts,
+  occurredAt: Timestamp | undefined,
 ): DecisionDraft {
   const { matched = request.data.matched } = request;
-  const reference = request.referenceDatabase ?? request.data.referenceDatabase;
+  const { data, adverse } = request;
+  const reference = request.referenceDatabase ?? data.referenceDatabase;
   return {
     kind: 'decision',
     account,
@@ -90,7 +107,8 @@ function decisionDraft(
     decision: texts.decision,
     claims: {
       ...claims,
-      ...assertedClause(claims.eventType, request.data),
+      ...assertedClause(claims.eventType, data),
+      asserted: assertedFacts({ event: claims.eventType, data, adverse, occurredAt }),
       channel,
       eventType: claims.eventType ?? DEFAULT_EVENT,
       matched: typeof matched === 'boolean' ? matched : undefined,
@@ -162,8 +180,10 @@ export function assertedClause(event: string | undefined, data: JsonObject): Ass
   return clauseOf(framework, clause) === undefined ? undefined : { framework, clause };
 }
 
-/** Why an assertion is shown for no clause. */
+/** Why an assertion is shown for no clause, or without the date of its review. */
 export function assertedClauseWarnings(event: string | undefined, data: JsonObject): string[] {
-  if (event !== NOT_APPLICABLE_EVENT || assertedClause(event, data) !== undefined) return [];
-  return ['data: framework and clause name no clause of GET /v1/frameworks; the event stands for none'];
+  if (event !== NOT_APPLICABLE_EVENT) return [];
+  const ofDate = reviewDateWarnings(event, data);
+  if (assertedClause(event, data) !== undefined) return ofDate;
+  return ['data: framework and clause name no clause of GET /v1/frameworks; the event stands for none', ...ofDate];
 }

@@ -37,6 +37,8 @@ for (const scope of ['all', 'decisions']) {
   if (scope === 'decisions') continue;
   await node.post('/v1/retention-lock/release', { lockId, releasedBy: 'Bert' }, { key: String(apiKey) });
 }
+const events = { scope: ['event:TECH_DOC', 'event:QMS'], retentionPeriodDays: 3653, startsAt: '2030-01-01' };
+await post('/v1/retention-lock', { ...events, legalHold: true, lockedBy: 'Anna' });
 await node.seal();
 await until('the peer holds the batch', () => peer.context.chains.head(nodeId('eu')).batch === 1);
 // On an empty topic a lost store would be taken for a first start.
@@ -73,9 +75,25 @@ const DAMAGES: readonly Damage[] = [
     found: ['hold-count', /holds 0, but 1/],
   },
   {
+    what: 'the count of legal holds over an event is higher',
+    mutate: async (rows) => {
+      const [[key]] = [await rows.at('hold-count/', -1)];
+      return [put(key.replace(/[^/]*$/, 'event:TECH_DOC'), '3')];
+    },
+    found: ['hold-count', /holds 3, but 1/],
+  },
+  {
+    what: 'legal holds over an event that no lock names are counted',
+    mutate: async (rows) => {
+      const [[key]] = [await rows.at('hold-count/', -1)];
+      return [put(key.replace(/[^/]*$/, 'event:NONE'), '1')];
+    },
+    found: ['hold-count', /that no lock has/],
+  },
+  {
     what: 'legal holds of no source are counted',
     mutate: async () => [put(`hold-count/unmetered/${'0'.repeat(32)}/all`, '1')],
-    found: ['hold-count', /sources that have no lock/],
+    found: ['hold-count', /that no lock has/],
   },
   {
     what: 'who placed a hold stands under another lock',

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Pseudonyms } from '../../../node/governance/subjects.ts';
-import { PSEUDONYM_PATTERN } from '../../../protocol/chain/claims.ts';
+import { PSEUDONYM_PATTERN } from '../../../protocol/chain/asserted.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const pseudonyms = new Pseudonyms(new Uint8Array(32).fill(7));

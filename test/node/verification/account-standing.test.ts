@@ -65,7 +65,8 @@ async function bothOn(node: NodeLog, id: RecordId) {
 function flagsOf({ evidence, speaks, accountStatements }: Pick<Verdict, 'accountStatements' | 'evidence' | 'speaks'>) {
   if (evidence === null) throw new Error('the body is carried');
   const { evaluatedAt: _, ...detail } = evidence.complianceDetail;
-  return { complianceStatus: evidence.complianceStatus, detail, speaks, versions: accountStatements };
+  const { evaluatedAt: __, ...facts } = evidence.evidence;
+  return { complianceStatus: evidence.complianceStatus, detail, facts, speaks, versions: accountStatements };
 }
 
 async function lived() {

@@ -8,6 +8,7 @@ import {
 } from '../../../protocol/api/bundles.ts';
 import { STATUS_EXAMPLE, StatusAnswerShape } from '../../../protocol/api/status.ts';
 import { VERIFY_EXAMPLE, VerifyAnswerShape } from '../../../protocol/api/verify.ts';
+import { FACT_KEYS } from '../../../protocol/evidence/evidence-shape.ts';
 import { CLAUSES } from '../../../protocol/evidence/rules.ts';
 import { isTimestamp, timestampOfConsensus, isConsensusTimestamp } from '../../../protocol/time.ts';
 import { shapeCheck } from '../../node/http/answer-shape.ts';
@@ -37,6 +38,14 @@ test('the example of a verdict agrees with itself', () => {
     assert.is(flags.get(key), satisfied);
     assert.is(missing.length === 0, satisfied);
   }
+  const { facts, eventTime } = VERIFY_EXAMPLE.evidence;
+  assert.equal(
+    facts.map(({ key }) => key),
+    [...FACT_KEYS],
+  );
+  for (const { state, missing } of facts) assert.is(missing.length === 0, state === 'recorded');
+  const lagMs = Date.parse(eventTime.recorded) - Date.parse(eventTime.asserted);
+  assert.equal([eventTime.recorded, eventTime.lagSeconds * 1000], [VERIFY_EXAMPLE.submittedAt, lagMs]);
   assert.ok(isConsensusTimestamp(consensusTimestamp) && isTimestamp(confirmedAt));
   assert.is(timestampOfConsensus(consensusTimestamp), confirmedAt);
 });

@@ -6,36 +6,83 @@ import {
   type LockPeriod,
   type LongestPeriods,
   longer,
+  ANY_EVENT_SCOPE,
+  countedScopes,
+  type Covered,
+  coveredAs,
+  daysOfLock,
+  MAX_START_AHEAD_DAYS,
+  MIN_RETENTION_DAYS,
   overlappingScopes,
+  periodOf,
   recordEnd,
-  SCOPE_KINDS,
   scopesCovering,
 } from '../../../protocol/compliance/retention.ts';
-import { calendarWarnings, namedBases, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
-import { LOCK_SCOPES, type LockScope, RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
+import { GOVERNANCE_KINDS, LOCK_SCOPES, type LockScope, RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const DAY_MS = 86_400_000;
 const NONE: LongestPeriods = { until: null, days: null };
 
 const moment = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
-const lock = fc.record({ lockedAt: moment, days: fc.integer({ min: 1825, max: 36_525 }) });
+const days = fc.integer({ min: MIN_RETENTION_DAYS, max: 36_525 });
+const lock: fc.Arbitrary<LockPeriod> = fc
+  .tuple(moment, days, fc.option(fc.integer({ min: -50_000, max: MAX_START_AHEAD_DAYS }), { nil: undefined }))
+  .map(([lockedAt, length, ahead]) =>
+    ahead === undefined
+      ? { lockedAt, days: length }
+      : { lockedAt, days: length, startsAt: Math.max(0, lockedAt + ahead * DAY_MS) },
+  );
 const locks = fc.array(lock, { maxLength: 12 });
+const EVENTS = ['DECISION', 'TECH_DOC', 'BOOKS_RECORD', 'A1'];
+const EVENT_SCOPES = EVENTS.map((event): LockScope => `event:${event}`);
+const NARROW = [...LOCK_SCOPES.filter((word) => word !== 'all'), ...EVENT_SCOPES];
 const scope = fc.oneof(
   fc.constant<readonly LockScope[]>(['all']),
-  fc.uniqueArray(fc.constantFrom(...LOCK_SCOPES.filter((word) => word !== 'all')), { minLength: 1 }),
+  fc.uniqueArray(fc.constantFrom(...NARROW), { minLength: 1 }),
 );
+/** One of each sort of record; `lower case` is an event that no scope can name. */
+const RECORDS: readonly Covered[] = [
+  ...RECORD_KINDS.filter((kind) => kind !== 'decision').map((kind) => ({ kind })),
+  ...[...EVENTS, 'lower case'].map((event) => ({ kind: 'decision' as const, event })),
+];
+const covered = fc.constantFrom(...RECORDS);
 
 function longestOf(periods: readonly LockPeriod[]): LongestPeriods {
   return periods.reduce((before, one) => longer(before, { until: lockEnd(one), days: one.days }), NONE);
 }
 
-test('a record is kept for the period from the later of lock and record', () => {
+test('a record is under a lock for the period from the later of lock and record', () => {
   fc.assert(
-    fc.property(lock, moment, (one, submittedAt) => {
-      assert.is(recordEnd(one, submittedAt), Math.max(one.lockedAt, submittedAt) + one.days * DAY_MS);
+    fc.property(moment, days, moment, (lockedAt, length, submittedAt) => {
+      const end = recordEnd({ lockedAt, days: length }, submittedAt);
+      assert.is(end, Math.max(lockedAt, submittedAt) + length * DAY_MS);
     }),
   );
+});
+
+test('with a start the period runs from the later of start and record, and never ends before the floor', () => {
+  fc.assert(
+    fc.property(lock, moment, (one, submittedAt) => {
+      const { lockedAt, startsAt = lockedAt } = one;
+      const counted = Math.max(startsAt, submittedAt) + one.days * DAY_MS;
+      assert.is(recordEnd(one, submittedAt), Math.max(counted, lockedAt + MIN_RETENTION_DAYS * DAY_MS));
+      assert.ok(recordEnd(one, submittedAt) >= lockEnd(one));
+    }),
+  );
+});
+
+test('a lock of ten years set before market entry ends ten years after it, and one set long after at the floor', () => {
+  const lockedAt = Date.UTC(2026, 10, 22);
+  const ahead = { lockedAt, days: 3653, startsAt: Date.UTC(2027, 11, 2) };
+  assert.is(new Date(lockEnd(ahead)).toISOString(), '2037-12-02T00:00:00.000Z');
+  const past = { lockedAt, days: 3653, startsAt: Date.UTC(2020, 0, 1) };
+  assert.is(lockEnd(past), lockedAt + MIN_RETENTION_DAYS * DAY_MS);
+  assert.is(daysOfLock(past), (lockEnd(past) - past.startsAt) / DAY_MS);
+  assert.is(daysOfLock({ lockedAt, days: 1825 }), 1825);
+  const young = Date.UTC(2026, 5, 1);
+  assert.is(recordEnd(past, young), young + 3653 * DAY_MS, 'a record made after the start and before the lock');
 });
 
 test('the two longest say when the last of all locks runs out for a record, and no lock says never', () => {
@@ -47,74 +94,101 @@ test('the two longest say when the last of all locks runs out for a record, and 
   );
 });
 
-test('a further lock extends and never shortens', () => {
+test('whatever locks there are, a further one makes no end earlier, of any record', () => {
+  const placed = fc.record({ scope, period: lock });
   fc.assert(
-    fc.property(locks, lock, moment, (all, another, submittedAt) => {
-      const before = lastRecordEnd(longestOf(all), submittedAt) ?? 0;
-      const after = lastRecordEnd(longestOf([...all, another]), submittedAt) ?? 0;
-      assert.ok(after >= before);
+    fc.property(fc.array(placed, { maxLength: 12 }), placed, covered, moment, (all, another, record, submittedAt) => {
+      const endOf = (some: typeof all) => {
+        const over = some.filter((one) => one.scope.some((word) => scopesCovering(record).includes(word)));
+        return lastRecordEnd(longestOf(over.map(({ period }) => period)), submittedAt) ?? 0;
+      };
+      assert.ok(endOf([...all, another]) >= endOf(all));
     }),
   );
 });
 
-test('a kind is covered by the scopes that name it, and by all', () => {
-  for (const kind of RECORD_KINDS) {
-    const naming = LOCK_SCOPES.filter((word) => SCOPE_KINDS[word].some((named) => named === kind));
-    assert.equal([...scopesCovering(kind)].sort(), naming.sort(), kind);
-    assert.ok(scopesCovering(kind).includes('all'));
+/** Whether a lock of this scope covers a record, said anew. */
+function covers(word: LockScope, { kind, event }: Covered): boolean {
+  const isDecision = kind === 'decision';
+  switch (word) {
+    case 'all':
+      return true;
+    case 'decisions':
+      return isDecision;
+    case 'sessions':
+      return kind.startsWith('session_');
+    case 'oversight':
+      return kind === 'human_override';
+    case 'incidents':
+      return kind === 'incident';
+    case 'assessments':
+      return kind.endsWith('_assessment');
+    case 'corrective-actions':
+      return kind === 'corrective_action';
+    case 'documents':
+      return kind === 'document' || (isDecision && event !== 'DECISION');
+    default:
+      return isDecision && word === `event:${event}`;
   }
-});
-
-test('scopes overlap exactly where they cover a kind in common', () => {
-  const kindsOf = (words: readonly LockScope[]) => new Set(words.flatMap((word) => [...SCOPE_KINDS[word]]));
-  fc.assert(
-    fc.property(scope, fc.constantFrom(...LOCK_SCOPES), (words, other) => {
-      const shares = SCOPE_KINDS[other].some((kind) => [...kindsOf(words)].includes(kind));
-      assert.is(overlappingScopes(words).includes(other), shares);
-    }),
-  );
-});
-
-const bases: readonly (readonly [words: string, minimum: Readonly<Record<string, number>> | null])[] = [
-  ['EU AI Act Article 26(5)', { 'EU AI Act 19(1), 26(6)': 184 }],
-  ['Article 18 of Regulation (EU) 2024/1689', { 'EU AI Act 19(1), 26(6)': 184, 'EU AI Act 18(1), 47(1)': 3653 }],
-  ['EU AI Act, kept for 18 months by our own policy', { 'EU AI Act 19(1), 26(6)': 184 }],
-  ['SEC Rule 17a-4', { 'SEC 17a-4(a)': 2192, 'SEC 17a-4(b)': 1096 }],
-  ['17 CFR 240.17a-4(b)(4)', { 'SEC 17a-4(b)': 1096 }],
-  ['finra rule 4511', { 'FINRA 4511(b)': 2192 }],
-  ['MiFID II', { 'MiFID II 16(7)': 1827 }],
-  ['C.R.S. 6-1-1703', { 'Colorado SB 26-189': 1096 }],
-  ['our own policy', null],
-  ['', null],
-];
-
-for (const [words, minimum] of bases) {
-  test(`the basis "${words}" asks for ${JSON.stringify(minimum)}`, () => {
-    assert.equal(statutoryMinimumDays(words), minimum);
-  });
 }
 
-test('a period of fewer days than calendar years can have is pointed out', () => {
-  assert.is(statutoryMinimumDays(undefined), null);
-  assert.equal(calendarWarnings(undefined, 1825), []);
-  assert.equal(calendarWarnings('EU AI Act 26(6)', 1825), []);
-  assert.equal(calendarWarnings('MiFID II', 1827), []);
-  assert.equal(calendarWarnings('MiFID II', 1826), [
-    'shorter-than-calendar-years: 1826 days are less than the 5 calendar years of MiFID II 16(7), which can be 1827 days',
-  ]);
+test('a record is covered by the scopes that say so, and by no other', () => {
+  for (const record of RECORDS) {
+    const saying = [...LOCK_SCOPES, ...EVENT_SCOPES].filter((word) => covers(word, record));
+    assert.equal([...scopesCovering(record)].sort(), saying.sort(), JSON.stringify(record));
+  }
+  for (const kind of GOVERNANCE_KINDS) {
+    assert.equal([...scopesCovering({ kind })], kind === 'document' ? ['all', 'documents'] : ['all'], kind);
+  }
+  assert.equal(scopesCovering({ kind: 'decision' }), ['all', 'decisions'], 'every decision, whatever its event');
 });
 
-test('years of the calendar are counted in the days of the longest such span', () => {
-  const named = namedBases('EU AI Act 18(1), 17a-4, 4511, MiFID, MiFIR, RTS 6, SB 26-189 and SB 24-205');
-  assert.is(named.length, 10);
-  for (const { basis, years, days } of named) {
-    if (years === null) continue;
-    const spans = Array.from(
-      { length: 8 },
-      (_, i) => (Date.UTC(2020 + i + years, 0, 1) - Date.UTC(2020 + i, 0, 1)) / DAY_MS,
-    );
-    assert.is(days, Math.max(...spans), basis);
-  }
+test('a decision that names no event is of the event DECISION', () => {
+  assert.equal(coveredAs({ kind: 'decision', claims: { channel: 'direct' } }), { kind: 'decision', event: 'DECISION' });
+  const told = { channel: 'tiered', eventType: 'TECH_DOC' } as const;
+  assert.equal(coveredAs({ kind: 'decision', claims: told }), { kind: 'decision', event: 'TECH_DOC' });
+  assert.equal(coveredAs({ kind: 'incident', claims: told }), { kind: 'incident' });
+});
+
+test('scopes overlap exactly where they cover a record in common, however many events are named', () => {
+  fc.assert(
+    fc.property(
+      scope,
+      fc.oneof(
+        scope,
+        fc.constantFrom(...LOCK_SCOPES).map((word) => [word]),
+      ),
+      (words, other) => {
+        const shares = RECORDS.some(
+          (record) => words.some((word) => covers(word, record)) && other.some((word) => covers(word, record)),
+        );
+        const looked = overlappingScopes(words);
+        assert.is(
+          countedScopes(other).some((word) => looked.includes(word)),
+          shares,
+        );
+      },
+    ),
+  );
+});
+
+test('a lock is counted under one more scope where it names events, and once', () => {
+  assert.equal(countedScopes(['event:TECH_DOC', 'event:A1']), ['event:TECH_DOC', 'event:A1', ANY_EVENT_SCOPE]);
+  assert.equal(countedScopes(['event:DECISION', 'documents']), ['event:DECISION', 'documents']);
+  assert.is(overlappingScopes(['all']).length, new Set(overlappingScopes(['all'])).size);
+});
+
+test('the period of a lock is read from what was signed', () => {
+  const submittedAt = timestampOf(Date.UTC(2026, 10, 22));
+  const claims = { channel: 'direct', retentionDays: 1825 } as const;
+  const lockedAt = Date.UTC(2026, 10, 22);
+  assert.equal(periodOf({ submittedAt, claims }), { lockedAt, days: 1825 });
+  const startsAt = timestampOf(Date.UTC(2025, 0, 1));
+  assert.equal(periodOf({ submittedAt, claims: { ...claims, asserted: { startsAt } } }), {
+    lockedAt,
+    days: 1825,
+    startsAt: Date.UTC(2025, 0, 1),
+  });
 });
 
 test.run();

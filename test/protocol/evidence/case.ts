@@ -2,7 +2,8 @@ import { CLAUSES, evaluate, type Clause, type Evaluation } from '../../../protoc
 import type { LinkedRecord } from '../../../protocol/evidence/linked-record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { PSEUDONYM_PATTERN, type Claims } from '../../../protocol/chain/claims.ts';
+import { PSEUDONYM_PATTERN } from '../../../protocol/chain/asserted.ts';
+import type { Claims } from '../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { RecordChain, type RecordDraft } from '../../fixtures/federation-record.ts';

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,12 +9,14 @@ import { alternativesOf } from '../../../protocol/frameworks/condition.ts';
 import { MAPPED_EVENTS } from '../../../protocol/frameworks/event-types.ts';
 import { EVIDENCE_KINDS, visibility } from '../../../protocol/frameworks/evidence-kinds.ts';
 import { RETENTION_STEPS } from '../../../protocol/frameworks/fields-shown.ts';
+import { AssertedShape } from '../../../protocol/chain/asserted.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
 
 /** Content of each published version: who changes the data gives it a new version, and both a new line here. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   '2026-11-21.2': '1df19cfca02f71a47a542f7bb8bc3f13941f5ab38b7bbffc911f292d7a321915',
+  '2026-11-26.1': 'a7b78224b195be85f1ba5700782c0d726c69f95e00bf3e4fa663e4ffe9efbbb7',
 };
 
 const everyClause = catalogue.frameworks.flatMap(({ id, clauses }) => clauses.map((clause) => ({ id, clause })));
@@ -31,6 +35,37 @@ test('a version of the catalogue keeps its content', () => {
   assert.is(digest, PUBLISHED[catalogue.catalogueVersion]);
 });
 
+test('rows that were published keep what evidences them under evidence-rules/1', () => {
+  const path = join(import.meta.dirname, '../../fixtures/evidence-rules-1.json');
+  for (const [id, clauses] of Object.entries(parseJson(readFileSync(path, 'utf8')) ?? {})) {
+    for (const [clause, evidence] of Object.entries(Object(clauses))) {
+      assert.equal(clauseOf(id, clause)?.evidence, evidence, `${id} ${clause}`);
+    }
+  }
+});
+
+test('needs of evidence-rules/2 ask for signed facts that their kinds have, and for no event of a decision', () => {
+  const signed = new Set(Object.keys(AssertedShape.properties));
+  for (const { id, clause } of everyClause) {
+    for (const { anyOf, where = [], facts } of clause.needs) {
+      const name = `${id} ${clause.clause}`;
+      assert.not.ok(
+        anyOf.some((kind) => kind.startsWith('event:')),
+        name,
+      );
+      assert.not.equal(facts, ['submittedAt'], name);
+      assert.ok(!facts.includes('thirdPartyModel'), name);
+      for (const { field } of [...where, ...facts].flatMap(alternativesOf)) {
+        assert.ok(
+          signed.has(field) || anyOf.some((kind) => visibility(kind, field) !== undefined),
+          `${name}: ${field}`,
+        );
+      }
+    }
+    assert.is(clause.trigger === 'event', clause.event !== undefined, clause.clause);
+  }
+});
+
 test('every framework of the service is there', () => {
   assert.equal(
     catalogue.frameworks.map(({ id }) => id),
@@ -40,6 +75,7 @@ test('every framework of the service is there', () => {
       'NIST_AI_RMF',
       'US_BANK_MRM',
       'US_BANK_MRM_2011',
+      'US_CONSUMER_CREDIT',
       'US_STATE',
       'FINRA',
       'SEC_17A4',

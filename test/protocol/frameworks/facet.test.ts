@@ -63,6 +63,15 @@ test('a lock shows the longest calendar span that it reaches', () => {
   assert.equal(shown(36_525), ['retentionPeriodDays', 'retentionPeriodDays=3653', 'scope', 'scope=all']);
 });
 
+test('a lock shows its scopes, and an event where a clause knows it', () => {
+  const scope = ['documents', 'event:TECH_DOC', 'event:MY_OWN', 'event:MY_OTHER'] as const;
+  const claims: Claims = { channel: 'direct', scope: [...scope] };
+  const shown = ['scope', 'scope=documents', 'scope=event', 'scope=event:TECH_DOC'];
+  assert.equal(shownOf({ kind: 'retention_lock', claims }), shown);
+  const words: Claims = { channel: 'direct', scope: ['decisions', 'sessions'] };
+  assert.equal(shownOf({ kind: 'retention_lock', claims: words }), ['scope', 'scope=decisions', 'scope=sessions']);
+});
+
 test('an assertion names its clause, whatever characters the clause has', () => {
   const claims: Claims = { channel: 'tiered', eventType: 'NOT_APPLICABLE' };
   const named = { framework: 'ISO_42001', clause: '6.1.4 / 8.4|x,y*(a)é' };

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { Bundle } from '../../../protocol/verdict/bundle.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { EXIT_CODES } from '../../../protocol/verdict/word.ts';
 import { plain, reportOf } from '../../../scripts/verify/report.ts';
 import { MEANINGS } from '../../../scripts/verify/words.ts';
@@ -72,6 +73,27 @@ test('a linked record is shown with its node, and whether that speaks for the ac
   const subject = report(await bundleOf(life, early), life);
   has(subject, 'account', 'node us does not speak for it');
   has(subject, '  –', 'article14');
+});
+
+test('the facts stand beside the flags: what is recorded, when it happened, and what a review does not show', async () => {
+  const life = await FederationLog.create();
+  const asserted = { occurredAt: timestampOf(0) };
+  const original = await life.record('eu', [{ ...DRAFT, claims: { ...DRAFT.claims, asserted } }]);
+  const links = { original: recordAt(original, 0).id };
+  const claims = { reviewer: reviewer('a'), reviewOutcome: 'stopped' } as const;
+  const review = await life.record('eu', [{ kind: 'human_override', account: 'acc_eu_demo', links, claims }]);
+  const own = await bundleOf(life, original);
+  const lines = report({ ...own, linked: [linkedOf(life, review, 0, own)] }, life);
+  has(lines, 'evidence', 'evidence-rules/1: ');
+  has(lines, 'evidence', 'evidence-rules/2: What signed records show');
+  has(lines, '  recorded: evidence for Art. 12(1)', 'event of an AI system');
+  has(lines, '  not-recorded: evidence for Art. 12(2)', '(missing riskLevel-or-confidenceScore)');
+  has(lines, '  asserted: it happened at 1970-01-01T00:00:00.000Z', 's before it was recorded');
+  has(lines, `  review ${recordAt(review, 0).id}`, 'with an outcome, the system was stopped');
+  has(lines, '  reviews do not show', 'whether-the-person-was-competent');
+  const erasure = report(await bundleOf(life, await life.record('eu', [{ kind: 'erasure' }])), life);
+  has(erasure, '  the record', 'no event of an AI system');
+  assert.not(erasure.some((line) => line.includes('evidence for Art.')));
 });
 
 test('an anchor that came late is said, and verified', async () => {

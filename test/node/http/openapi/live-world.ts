@@ -125,6 +125,7 @@ export class LiveWorld {
   /** `user`: the operation whose example names it. Who registers an agent names one that is not there yet. */
   async #make(name: ExampleName, user?: Operation): Promise<string> {
     if (name === 'source') return this.#source(user);
+    if (name === 'systemRef') return this.#system(user);
     if (name === 'link') return this.#services.link?.() ?? EXAMPLE_IDS.link;
     const maker = MAKERS[name];
     if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
@@ -138,6 +139,12 @@ export class LiveWorld {
   async #source(user: Operation | undefined): Promise<string> {
     if (user?.method === 'GET') await this.#make('decision');
     return `loan-model/${this.#name}`;
+  }
+
+  /** Who asks about a system asks about one of the register. */
+  async #system(user: Operation | undefined): Promise<string> {
+    if (user?.method === 'GET') await this.#answerOf({ operation: 'postSystem', member: 'systemId' });
+    return EXAMPLE_IDS.systemRef;
   }
 
   #answerOf(maker: Maker): Promise<JsonObject> {

@@ -29,11 +29,15 @@ const OVER_BODIES = (1 << 20) + 1;
 const OVER_BUNDLES = (8 << 20) + 1;
 
 /** Calls by those who may not make them. */
-export function keyTrials({ keyed, scope }: Operation, { path, body }: LiveRequest, keys: OtherKeys): Trial[] {
+export function keyTrials(
+  { keyed, keyOptional, scope }: Operation,
+  { path, body }: LiveRequest,
+  keys: OtherKeys,
+): Trial[] {
   if (!keyed) return [];
   const other = scope === null ? undefined : keys.lacking.get(scope);
   const tried: [string, string | null][] = [
-    ['no key', null],
+    ...(keyOptional ? [] : [['no key', null] satisfies [string, null]]),
     ['an unknown key', UNKNOWN_KEY],
     ['a revoked key', keys.revoked],
     ...(other === undefined ? [] : [['a key without the scope', other] satisfies [string, string]]),

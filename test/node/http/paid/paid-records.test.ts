@@ -4,9 +4,11 @@ import * as assert from 'uvu/assert';
 import type { PrivateKeyAccount } from 'viem';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { readRecord } from '../../../../node/records/record-reader.ts';
 import { payloadTable } from '../../../../node/records/payload/payload-tables.ts';
 import { PAID_TIERED_ATTEST_EXAMPLE } from '../../../../protocol/api/paid-tiered-attest.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
+import { recordId } from '../../../../protocol/ids.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { commitText } from '../../../../protocol/payload/commitment.ts';
@@ -92,6 +94,8 @@ test('what is not of the form changes nothing and costs nothing', async () => {
     [{ ...good, agentId: 'a\u0000' }, 'invalid-field', 'agentId'],
     [{ ...good, model_ref: { model_id: 'm', name: 'x' } }, 'model-binding-invalid', 'model_ref.name'],
     [{ ...good, data: { text: 'x'.repeat(300_000) } }, 'payload-too-large', 'data'],
+    [{ ...good, occurredAt: '2099-01-01T00:00:00Z' }, 'time-in-future', 'occurredAt'],
+    [{ ...good, environment: 'prod' }, 'invalid-field', 'environment'],
   ];
   for (const [request, code, field] of bad) {
     const { body, gain } = await buy(TIERED, request);
@@ -99,6 +103,19 @@ test('what is not of the form changes nothing and costs nothing', async () => {
     assert.equal([body.code, memberOf(error, 'field'), gain], [code, field, 0n], JSON.stringify(body));
   }
   assert.is(node.context.intake.recorded, records);
+});
+
+test('a paid decision claims what any other does, and names no person', async () => {
+  const said = { environment: 'test', confidenceScore: 0.25, occurredAt: '2026-01-02T03:04:05Z', adverse: true };
+  const persons = { subjectRef: 'applicant 4711', data: { reason: 'r', assertedBy: 'anna' } };
+  const complianceMeta = { serviceEventType: 'NOT_APPLICABLE' };
+  const { status, body } = await buy(TIERED, { agentId: 'claiming', ...said, ...persons, complianceMeta });
+  assert.is(status, 200, JSON.stringify(body));
+  const found = await readRecord(node.context.store, recordId(String(body.attestationId)));
+  assert.ok(found);
+  const { environment, confidenceScore, asserted } = found.record.claims;
+  assert.equal([environment, confidenceScore], ['test', 0.25]);
+  assert.equal(asserted, { occurredAt: '2026-01-02T03:04:05.000Z', adverse: true, reasonGiven: true });
 });
 
 test('an agent of the account whose key comes along signs; anybody else only says its name', async () => {

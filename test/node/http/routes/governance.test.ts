@@ -7,7 +7,7 @@ import { SessionEndAnswerShape } from '../../../../protocol/api/session-end.ts';
 import { SessionStartAnswerShape } from '../../../../protocol/api/session-start.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import { PSEUDONYM_PATTERN } from '../../../../protocol/chain/claims.ts';
+import { PSEUDONYM_PATTERN } from '../../../../protocol/chain/asserted.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
@@ -220,6 +220,43 @@ test('assessments are answered with exactly their fields, and another word than 
   assert.match(String(rated.warnings), /^overallRating: "medium"/);
 });
 
+test('an impact assessment tells which points of Art. 27 it has, and signs nothing of their texts', async () => {
+  const members = { processes: 'p', affectedGroups: ['secret group'], dpiaRef: 'DPIA-1', firstUseAt: '2027-12-02' };
+  const { attestationId } = accepted(await post('/v1/impact-assessment', members));
+  const stored = await readRecord(node.context.store, recordId(String(attestationId)));
+  assert.ok(stored);
+  assert.equal(stored.record.claims.given, [
+    'affectedGroups',
+    'dpiaRef',
+    'firstUseAt',
+    'intendedPurpose',
+    'processes',
+    'sourceId',
+  ]);
+  assert.not.match(stored.texts.head + stored.texts.body, /secret group|DPIA-1/);
+  const moment = accepted(await post('/v1/impact-assessment', { firstUseAt: '2026-03-01T10:00:00+02:00' }));
+  assert.is((await recordOf(moment.attestationId)).claims.asserted?.firstUseAt, '2026-03-01T08:00:00.000Z');
+});
+
+test('an impact assessment supersedes another one, by either of its ids, and nothing else', async () => {
+  const { assessmentId, attestationId } = accepted(await post('/v1/impact-assessment'));
+  for (const supersedes of [String(assessmentId), String(attestationId)]) {
+    const next = accepted(await post('/v1/impact-assessment', { supersedes }));
+    assert.equal((await recordOf(next.attestationId)).links, { supersedes: attestationId });
+  }
+  const risk = accepted(await post('/v1/risk-assessment'));
+  for (const supersedes of [NOTHING, 'none', String(risk.attestationId)]) {
+    const refused = await post('/v1/impact-assessment', { supersedes });
+    requireProblem(refused, 'attestation-not-found', supersedes, 'supersedes');
+  }
+  const foreign = await post(
+    '/v1/impact-assessment',
+    { supersedes: String(attestationId) },
+    { key: API_KEYS.enterprise },
+  );
+  requireProblem(foreign, 'attestation-not-found', 'of another account', 'supersedes');
+});
+
 test('a repeated request is answered as the first time, whatever happened since', async () => {
   const sessionId = String(accepted(await post('/v1/session/start')).sessionId);
   const originalAttestationId = await attest();
@@ -285,6 +322,40 @@ test('refused: every endpoint without a required member', async () => {
       requireProblem(await node.post(path, rest), 'missing-field', `${path} without ${name}`, name);
     }
   }
+});
+
+test('an impact assessment on fundamental rights has its members one by one, and is revised by another', async () => {
+  const members = {
+    processes: 'p',
+    usePeriod: 'daily',
+    affectedGroups: ['applicants'],
+    specificRisks: ['r'],
+    oversightMeasures: ['o'],
+    riskMeasures: ['m'],
+    firstUseAt: '2027-01-01',
+    dpiaRef: 'D-1',
+    systemRef: 'scoring',
+  };
+  const first = accepted(await post('/v1/impact-assessment', members));
+  const { claims } = await recordOf(first.attestationId);
+  assert.equal(claims.asserted, { systemRef: 'scoring', firstUseAt: '2027-01-01T00:00:00.000Z' });
+  for (const name of Object.keys(members)) assert.ok(claims.given?.includes(name), name);
+  const second = accepted(await post('/v1/impact-assessment', { supersedes: String(first.assessmentId) }));
+  assert.is((await recordOf(second.attestationId)).links.supersedes, first.attestationId);
+  const ofOtherKind = await post('/v1/risk-assessment', { supersedes: String(first.assessmentId) });
+  requireProblem(ofOtherKind, 'attestation-not-found', 'of another kind', 'supersedes');
+});
+
+test('what a corrective action does to a system, and until when, is signed', async () => {
+  const members = { dueAt: '2027-01-31', suspendedAt: '2026-01-02T00:00:00Z', measure: 'disabled' };
+  const { claims } = await recordOf(accepted(await post('/v1/corrective-action', members)).attestationId);
+  assert.equal(claims.asserted, {
+    dueAt: '2027-01-31T00:00:00.000Z',
+    suspendedAt: '2026-01-02T00:00:00.000Z',
+    measure: 'disabled',
+  });
+  const odd = await post('/v1/corrective-action', { dueAt: 'soon' });
+  requireProblem(odd, 'invalid-field', 'no time', 'dueAt');
 });
 
 test('the stores are whole', async () => {

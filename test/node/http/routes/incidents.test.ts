@@ -57,6 +57,18 @@ function notify(members: JsonObject, ask: Ask): Promise<HttpAnswer> {
   return node.post('/v1/tiered-attest', { sourceId: 'triage', data: { n: 1 }, complianceMeta, ...members }, ask);
 }
 
+function clockOf(item: JsonObject, ref: string): JsonObject {
+  const clock = objectsOf(item, 'clocks').find((one) => one.ref === ref);
+  if (clock === undefined) throw new RangeError(`no clock ${ref}`);
+  return clock;
+}
+
+/** Records that somebody was told of an incident. */
+function tell(incidentId: unknown, members: JsonObject, ask: Ask): Promise<HttpAnswer> {
+  const least = { to: 'authority', reportType: 'initial', sentAt: new Date(now()).toISOString() };
+  return node.post('/v1/notification', { ...least, incidentId: String(incidentId), ...members }, ask);
+}
+
 const due = (body: JsonObject): number => Date.parse(String(body.notificationDueAt));
 
 test('an incident is answered with exactly its fields, and its clock starts with the record', async () => {
@@ -65,7 +77,15 @@ test('an incident is answered with exactly its fields, and its clock starts with
   const members = 'incidentId severity notificationDays clockStart notificationDueAt notificationState articles';
   assert.equal(
     Object.keys(body).toSorted(),
-    [...ENVELOPE, ...members.split(' '), 'statutoryClocks', 'note'].toSorted(),
+    [
+      ...ENVELOPE,
+      ...members.split(' '),
+      'earliestDueAt',
+      'earliestRef',
+      'clocks',
+      'statutoryClocks',
+      'note',
+    ].toSorted(),
   );
   assert.equal(body.clockStart, { at: body.submittedAt, basis: 'submittedAt' });
   assert.equal([body.notificationDays, body.notificationState, body.articles], [15, 'open', ['73']]);
@@ -174,18 +194,136 @@ test('an incident is notified by the first record of that event that names it', 
   // The clock stays there: a node records nothing that lies before what it has recorded.
   ahead += 3 * DAY_MS;
   accepted(await notify({ incidentId }, ask));
-  const { notificationState, notifiedAt, notificationAttestationId, late } = (await only()) ?? {};
-  assert.equal([notificationState, notifiedAt, late], ['notified', told.submittedAt, false]);
+  const item = (await only()) ?? {};
+  const { notificationState, notifiedAt, notificationAttestationId } = item;
+  assert.equal([notificationState, notifiedAt], ['notified', told.submittedAt]);
+  assert.is(clockOf(item, 'service').reportedAfterDueAt, false);
   assert.is(notificationAttestationId, told.attestationId);
 });
 
-test('a notification that comes after the end of the clock is late', async () => {
+test('a notification is after the end of one clock and before that of another, side by side', async () => {
   const ask = await freshAccount();
   const awarenessAt = new Date(now() - 3 * DAY_MS).toISOString();
   const { incidentId } = accepted(await post({ severity: 'fatal', awarenessAt }, ask));
   accepted(await notify({ data: { incidentId: String(incidentId), reference: 'BNetzA 12' } }, ask));
   const [item] = await list('?state=notified', ask);
-  assert.equal([item?.incidentId, item?.late], [incidentId, true]);
+  assert.is(item?.incidentId, incidentId);
+  const after = (ref: string) => clockOf(item ?? {}, ref).reportedAfterDueAt;
+  assert.equal([after('service'), after('73(3)'), after('73(4)'), after('73(2)')], [true, true, false, false]);
+  assert.is(after('33'), null, 'GDPR: its trigger is not asserted');
+});
+
+test('the earliest period whose criterion is asserted drives state and order', async () => {
+  const ask = await freshAccount();
+  const awarenessAt = new Date(now() - 12 * DAY_MS).toISOString();
+  const plain = accepted(await post({ awarenessAt }, ask));
+  assert.equal([plain.earliestRef, plain.notificationState], ['service', 'open']);
+  const death = accepted(await post({ awarenessAt, criteria: ['death'] }, ask));
+  assert.equal([death.earliestRef, death.notificationState], ['73(4)', 'overdue']);
+  assert.is(death.notificationDueAt, plain.notificationDueAt, 'the service’s own clock stays');
+  const network73 = accepted(await post({ awarenessAt, criteria: ['critical-infrastructure'] }, ask));
+  assert.is(Date.parse(String(network73.earliestDueAt)), Date.parse(awarenessAt) + 2 * DAY_MS);
+  assert.equal(
+    (await list('', ask)).map(({ incidentId }) => incidentId),
+    [network73.incidentId, death.incidentId, plain.incidentId],
+  );
+  assert.equal((await list('?state=overdue', ask)).length, 2);
+});
+
+test('a deployer is bound by Article 73 where the provider cannot be reached', async () => {
+  const ask = await freshAccount();
+  const members = { role: 'deployer', criteria: ['death'], awarenessAt: new Date(now() - 1000).toISOString() };
+  const reached = accepted(await post(members, ask));
+  assert.is(reached.earliestRef, 'service');
+  assert.equal([clockOf(reached, '73(4)').dueAt, clockOf(reached, '26(5)').dueAt], [null, null]);
+  const unreachable = accepted(await post({ ...members, providerUnreachable: true }, ask));
+  assert.is(unreachable.earliestRef, '73(4)');
+});
+
+test('a correction starts no later than what it corrects, and closes it', async () => {
+  const ask = await freshAccount();
+  const awarenessAt = new Date(now() - 3 * DAY_MS).toISOString();
+  const first = accepted(await post({ awarenessAt, criteria: ['critical-infrastructure'] }, ask));
+  const second = accepted(await post({ supersedes: String(first.incidentId) }, ask));
+  assert.equal(second.clockStart, { at: awarenessAt, basis: 'supersedes' });
+  assert.equal([second.earliestDueAt, second.earliestRef], [first.earliestDueAt, '73(3)']);
+  assert.is(due(second), due(first));
+  const third = accepted(await post({ supersedes: String(second.incidentId), awarenessAt: '2026-01-05' }, ask));
+  assert.equal(third.clockStart, { at: '2026-01-05T00:00:00.000Z', basis: 'awarenessAt' });
+  const states = (await list('', ask)).map(({ incidentId, notificationState }) => [incidentId, notificationState]);
+  assert.equal(
+    new Map(states.map(([id, state]) => [String(id), state])),
+    new Map([
+      [String(first.incidentId), 'superseded'],
+      [String(second.incidentId), 'superseded'],
+      [String(third.incidentId), 'overdue'],
+    ]),
+  );
+  accepted(await tell(first.incidentId, { reportType: 'final' }, ask));
+  const [open] = await list('?state=notified', ask);
+  assert.ok(open, 'what was told of the first is told of its corrections');
+});
+
+test('every authority concerned is to have a report, and then a final one', async () => {
+  const ask = await freshAccount();
+  const { incidentId } = accepted(await post({ memberStates: ['DE', 'FR'] }, ask));
+  const state = async () => (await list('', ask))[0]?.notificationState;
+  accepted(await tell(incidentId, { to: 'provider' }, ask));
+  accepted(await tell(incidentId, { regime: 'gdpr' }, ask));
+  accepted(await tell(incidentId, { memberState: 'DE', reportType: 'final' }, ask));
+  assert.is(await state(), 'open');
+  accepted(await tell(incidentId, { memberState: 'FR' }, ask));
+  assert.is(await state(), 'notified-initial');
+  accepted(await tell(incidentId, { memberState: 'FR', reportType: 'final' }, ask));
+  assert.is(await state(), 'notified');
+  const [item] = await list('', ask);
+  assert.is(objectsOf(item ?? {}, 'notifications').length, 5);
+});
+
+test('when a report was sent counts, and not when it was recorded', async () => {
+  const ask = await freshAccount();
+  const awarenessAt = new Date(now() - 20 * DAY_MS).toISOString();
+  const sentAt = new Date(now() - 10 * DAY_MS).toISOString();
+  const { incidentId } = accepted(await post({ awarenessAt }, ask));
+  accepted(await tell(incidentId, { sentAt }, ask));
+  const [item] = await list('', ask);
+  assert.is(clockOf(item ?? {}, 'service').reportedAfterDueAt, false);
+  const [notification] = objectsOf(item ?? {}, 'notifications');
+  assert.is(notification?.sentAt, sentAt);
+  assert.is.not(notification?.submittedAt, sentAt);
+});
+
+test('a regime with a trigger of its own has an end once that is asserted', async () => {
+  const ask = await freshAccount();
+  const at = new Date(now() - 2 * 3_600_000).toISOString();
+  const body = accepted(await post({ triggers: [{ regime: 'dora', at }] }, ask));
+  assert.is(Date.parse(String(clockOf(body, '19 initial').dueAt)), Date.parse(at) + 4 * 3_600_000);
+  assert.is(clockOf(body, '33').dueAt, null);
+  accepted(await tell(body.incidentId, { regime: 'dora' }, ask));
+  const [item] = await list('', ask);
+  assert.equal([item?.notificationState, clockOf(item ?? {}, '19 initial').reportedAfterDueAt], ['open', false]);
+  requireProblem(await post({ triggers: [{ regime: 'NONE', at }] }, ask), 'invalid-field', 'no such regime');
+  const future = await post({ triggers: [{ regime: 'dora', at: new Date(now() + DAY_MS).toISOString() }] }, ask);
+  requireProblem(future, 'time-in-future', 'still to come', 'triggers.0.at');
+});
+
+test('an incident that is found not reportable is closed, with a rationale', async () => {
+  const ask = await freshAccount();
+  const bare = await post({ reportability: 'not-reportable' }, ask);
+  requireProblem(bare, 'missing-field', 'without a rationale', 'rationale');
+  const body = accepted(await post({ reportability: 'not-reportable', rationale: 'a near miss' }, ask));
+  assert.is(body.notificationState, 'closed-not-reportable');
+  assert.is((await list('?state=closed-not-reportable', ask)).length, 1);
+  assert.equal(await list('?state=open', ask), []);
+});
+
+test('an incident without awareness says that its clocks may be late', async () => {
+  const ask = await freshAccount();
+  assert.match(String(accepted(await post({}, ask)).warnings), /^awareness-not-given/);
+  const [item] = await list('', ask);
+  assert.match(String(item?.warnings), /^awareness-not-given/);
+  const told = accepted(await post({ awarenessAt: '2026-01-02' }, ask));
+  assert.equal(told.warnings, []);
 });
 
 test('what a decision says it is about must be there, unless it says so in its own data', async () => {

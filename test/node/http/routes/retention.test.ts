@@ -171,6 +171,95 @@ test('of several holds each must be released, and of many releases of one one is
   requireProblem(await release(plain.lockId, 'Bert', second), 'hold-not-active', 'a lock without hold', 'lockId');
 });
 
+test('documents, and records of one event, are under locks of their own', async () => {
+  const sourceId = freshSource();
+  const second = await secondKey();
+  const documents = accepted(await lock(sourceId, { scope: 'documents', retentionPeriodDays: 3653 }));
+  shapeCheck(RetentionLockAnswerShape)(documents);
+  const event = accepted(
+    await lock(sourceId, { scope: ['event:TECH_DOC', 'event:QMS'], legalHold: true, lockedBy: 'Anna' }),
+  );
+  assert.is(event.effectiveUntil, null);
+  const decisions = accepted(await lock(sourceId, { scope: 'event:DECISION', retentionPeriodDays: 2000 }));
+  assert.is(decisions.effectiveUntil, decisions.expiresAt, 'documents are of other events');
+  const sessions = accepted(await lock(sourceId, { scope: 'sessions' }));
+  assert.is(sessions.effectiveUntil, sessions.expiresAt);
+  assert.is(accepted(await lock(sourceId, { scope: 'event:OTHER' })).effectiveUntil, documents.expiresAt);
+  for (const scope of ['documents', 'decisions', 'all']) {
+    assert.is(accepted(await lock(sourceId, { scope })).effectiveUntil, null, `${scope} overlaps what is held`);
+  }
+
+  const body = accepted(await node.get(`/v1/retention?sourceId=${sourceId}`));
+  shapeCheck(RetentionAnswerShape)(body);
+  const byEvent = new Map(objectsOf(body, 'effectiveByEvent').map((each) => [each.event, each]));
+  assert.equal([...byEvent.keys()], ['*', 'DECISION', 'OTHER', 'QMS', 'TECH_DOC']);
+  const days = [...byEvent.values()].map((each) => [each.retentionPeriodDays, each.legalHold]);
+  assert.equal(days, [
+    [3653, false],
+    [2000, false],
+    [3653, false],
+    [3653, true],
+    [3653, true],
+  ]);
+  const kinds = new Map(objectsOf(body, 'effective').map((each) => [each.recordKind, each.retentionPeriodDays]));
+  assert.equal([kinds.get('decision'), kinds.get('document'), kinds.get('notice')], [1825, 3653, 1825]);
+
+  const released = accepted(await release(event.lockId, 'Bert', second));
+  assert.is.not(released.effectiveUntil, null);
+  const after = accepted(await node.get(`/v1/retention?sourceId=${sourceId}`));
+  assert.ok(objectsOf(after, 'effectiveByEvent').every(({ legalHold }) => legalHold === false));
+});
+
+test('a source whose locks name kinds alone is answered as ever', async () => {
+  const sourceId = freshSource();
+  accepted(await lock(sourceId, { scope: 'decisions' }));
+  const body = accepted(await node.get(`/v1/retention?sourceId=${sourceId}`));
+  assert.equal(Object.keys(body).toSorted(), ['effective', 'locks', 'nextCursor', 'sourceId', 'success']);
+  const [placed] = objectsOf(body, 'locks');
+  assert.not.ok('startsAt' in (placed ?? {}));
+});
+
+test('a period runs from where its caller says, signed, and ends no sooner than the floor', async () => {
+  const sourceId = freshSource();
+  const entry = new Date(Date.now() + 400 * DAY_MS).toISOString().slice(0, 10);
+  const ten = { scope: 'documents', retentionPeriodDays: 3653, regulatoryBasis: 'EU AI Act Article 18(1)' };
+  const ahead = accepted(await lock(sourceId, { ...ten, startsAt: entry }));
+  shapeCheck(RetentionLockAnswerShape)(ahead);
+  assert.is(ahead.startsAt, `${entry}T23:59:59.999Z`, 'the last moment of the day');
+  assert.equal([ahead.expiresAt, ahead.warnings], [end(ahead.startsAt, 3653), []]);
+  const record = (await readRecord(node.context.store, recordId(String(ahead.attestationId))))?.record;
+  assert.equal(record?.claims.asserted, { startsAt: ahead.startsAt });
+
+  const past = accepted(await lock(freshSource(), { ...ten, startsAt: '2019-03-01T12:00:00+01:00' }));
+  assert.is(past.startsAt, '2019-03-01T11:00:00.000Z');
+  assert.is(past.expiresAt, end(past.lockedAt, 1825), 'no sooner than 1,825 days from now');
+  assert.match(String(past.warnings), /^longer-than-named-basis: \d{4} days/);
+
+  const { locks } = await retentionOf(sourceId);
+  assert.equal([locks[0]?.startsAt, locks[0]?.expiresAt], [ahead.startsAt, ahead.expiresAt]);
+  const shorter = accepted(await lock(sourceId, { ...ten, startsAt: '2020-01-01' }));
+  assert.is(shorter.effectiveUntil, ahead.expiresAt, 'never shortened');
+  const far = new Date(Date.now() + 3655 * DAY_MS).toISOString();
+  requireProblem(await lock(sourceId, { ...ten, startsAt: far }), 'invalid-field', 'eleven years ahead', 'startsAt');
+});
+
+test('a lock without a basis, and one longer than its basis, are pointed out, also when asked for again', async () => {
+  const sourceId = freshSource();
+  const warned = async (members: JsonObject) => String(accepted(await lock(freshSource(), members)).warnings);
+  assert.match(await warned({}), /^no-basis-given: /);
+  assert.match(await warned({ regulatoryBasis: 'EU AI Act Article 26(6)' }), /^longer-than-named-basis: 1825 days/);
+  assert.is(await warned({ regulatoryBasis: 'our own policy' }), '');
+  const ask = { headers: { 'idempotency-key': 'warned' } };
+  const first = accepted(await lock(sourceId, { unknown: 1 }, ask));
+  assert.equal(accepted(await lock(sourceId, { unknown: 1 }, ask)), first);
+  assert.is(String(first.warnings).split('no-basis-given').length, 2);
+});
+
+test('the basis that is named for a state’s law is not that of the EU', async () => {
+  const { statutoryMinimumDays } = accepted(await lock(freshSource(), { regulatoryBasis: 'Colorado AI Act' }));
+  assert.equal(statutoryMinimumDays, { 'Colorado SB 26-189': 1096 });
+});
+
 test('who placed a hold is on the disk under a pseudonym alone', async () => {
   await lock(freshSource(), { legalHold: true, lockedBy: 'Wilhelmina' });
   for await (const [key, value] of node.context.store.range({})) {

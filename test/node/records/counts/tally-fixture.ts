@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Draft } from '../../../../node/intake/draft.ts';
+import type { Projection } from '../../../../node/records/projection.ts';
 import { Intake } from '../../../../node/intake/intake.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { readRecordTexts } from '../../../../node/records/record-reader.ts';
@@ -19,6 +20,7 @@ export interface TallyFixtureOptions {
   readonly isKept?: () => boolean;
   readonly maxCached?: number;
   readonly pace?: RowPace;
+  readonly projections?: readonly Projection[];
 }
 
 /** Intake whose records are counted, over a real store whose disk can refuse. */
@@ -51,7 +53,7 @@ export class TallyFixture implements AsyncDisposable {
       signer: () => signer,
       cipher,
       now: options.now ?? Date.now,
-      projections: [],
+      projections: options.projections ?? [],
       counters,
       onCommitted: () => {},
     });

@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { GOVERNANCE_PROJECTIONS } from '../../governance/governance-tables.ts';
+import { INCIDENT_PROJECTIONS } from '../../governance/incident-tables.ts';
+import { type Projection, projectionVersionTable } from '../../records/projection.ts';
+import { tryOpenRecord } from '../../records/record-reader.ts';
+import { splitTexts } from '../../records/record-lines.ts';
+import { bodyTable } from '../../records/record-tables.ts';
+import type { Operation } from '../../store/operation.ts';
+import type { Rows } from '../../store/store.ts';
+
+/** Goes up where one of `RENEWED` gets other rows than before: then all of theirs are made again. */
+const PROJECTIONS_VERSION = 1;
+
+/** Projections whose rows a store of an earlier release has not got, or has in another order. */
+const RENEWED: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS];
+
+/** Operations after which a write is full. */
+const WRITE_OPERATIONS = 1_024;
+/** Sorts right after `/`: the end of everything below a key. */
+const AFTER_SLASH = '0';
+
+/** Names of the tables whose rows are made when the node next starts; none where a start of this release made them. */
+export async function awaitedProjections(store: Rows, node: NodeId | null): Promise<ReadonlySet<string>> {
+  return node === null || (await isCurrent(store, node)) ? new Set() : new Set(RENEWED.map(({ table }) => table.name));
+}
+
+/**
+ * Makes the rows again that this release derives from a node's own records and an earlier one did not, or otherwise.
+ *
+ * Crash order: the version is written last, so that what a crash leaves is made again from the beginning.
+ */
+export async function renewProjections(store: Rows, node: NodeId, log: Pick<Logger, 'info'> | null): Promise<void> {
+  if (await isCurrent(store, node)) return;
+  for (const { table } of RENEWED) await dropRows(store, table.name);
+  let records = 0;
+  let operations: Operation[] = [];
+  const prefix = bodyTable.key(node);
+  for await (const [, bytes] of store.range({ gte: `${prefix}/`, lt: prefix + AFTER_SLASH })) {
+    for (const texts of textsOf(bytes)) {
+      const record = tryOpenRecord(texts);
+      if (record === undefined) continue;
+      records++;
+      for (const { rowsOf } of RENEWED) operations.push(...rowsOf(record));
+    }
+    if (operations.length < WRITE_OPERATIONS) continue;
+    await store.write(operations);
+    operations = [];
+  }
+  await store.write([...operations, projectionVersionTable.put([node], PROJECTIONS_VERSION)]);
+  if (records > 0) log?.info({ records }, 'rows of records of governance are made again');
+}
+
+async function isCurrent(store: Rows, node: NodeId): Promise<boolean> {
+  return (await projectionVersionTable.get(store, node)) === PROJECTIONS_VERSION;
+}
+
+/** A row that does not read is for `fsck` to name, and no reason for a node not to start. */
+function textsOf(bytes: Uint8Array): ReturnType<typeof splitTexts> {
+  try {
+    return splitTexts(bodyTable.decode(bytes));
+  } catch {
+    return [];
+  }
+}
+
+async function dropRows(store: Rows, table: string): Promise<void> {
+  let dropped: Operation[] = [];
+  for await (const [key] of store.range({ gte: `${table}/`, lt: table + AFTER_SLASH })) {
+    dropped.push({ type: 'del', key });
+    if (dropped.length < WRITE_OPERATIONS) continue;
+    await store.write(dropped);
+    dropped = [];
+  }
+  if (dropped.length > 0) await store.write(dropped);
+}
