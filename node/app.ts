@@ -16,7 +16,7 @@ import { listenForOperator } from './operator/operator-listener.ts';
 import { ROSTERS_PATH } from './operator/roster-routes.ts';
 import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
-import { apiRoutes, operatorRoutes } from './routes.ts';
+import { apiRoutes, operatorRoutes, sitePages } from './routes.ts';
 import { sealLast } from './wiring/sealed-batches.ts';
 
 /**
@@ -95,7 +95,9 @@ function listenForAll(
     trustedProxies: config.http.trustedProxies,
     onPaced: (holder) => context.refusals.note({ class: 'none', holder, reason: 'uncounted' }),
   });
-  const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, uncounted, ...paidGate });
+  const api = apiRoutes(context, monitor);
+  const routes = [...api, ...sitePages(context, monitor, api)];
+  const app = createApp({ ...options, routes, gate, uncounted, ...paidGate });
   const scheduler = new RequestScheduler({ accounts: context.accounts, trustedProxies: config.http.trustedProxies });
   const answer = app.callback();
   const handler: RequestListener = (request, response) =>

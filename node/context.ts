@@ -57,6 +57,7 @@ import { DuePurges } from './store/due-purges.ts';
 import type { Store } from './store/store.ts';
 import type { Transport } from './transport/contract.ts';
 import { createTransport } from './transport/transport.ts';
+import { Pages } from './pages/pages.ts';
 import { Confirmations, ConfirmationWatch } from './verification/attestation/confirmation-watch.ts';
 import { openVerificationServices, type VerificationServices } from './verification/verification-services.ts';
 import { noteDecided } from './wiring/decided.ts';
@@ -122,6 +123,8 @@ export interface NodeContext
   readonly metrics: Metrics;
   readonly refusals: Refusals;
   readonly inference: Inference;
+  /** What people read in a browser. */
+  readonly pages: Pages;
 }
 
 /** Opens everything in the node's home. Starts nothing: no port listens and no loop runs until the app says so. */
@@ -494,6 +497,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     metrics,
     refusals,
     inference,
+    pages: new Pages(join(config.home, 'pages'), log),
     ...lists,
     ...money,
     ...regwatch,

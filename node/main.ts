@@ -32,6 +32,7 @@ try {
   process.send?.({ ready: true, httpPort: app.httpPort });
   // Where NODE_COMPILE_CACHE names a folder: the next start finds the sources compiled, however this process ends.
   flushCompileCache();
+  void context.pages.prepare();
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
   log.info('the node is stopping');
 } catch (error) {

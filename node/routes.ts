@@ -19,7 +19,8 @@ import { paidTieredAttestRoute } from './http/paid/tiered-attest.ts';
 import { verifyAuditRoute } from './http/paid/verify-audit.ts';
 import { walletRecordRoute } from './http/paid/wallet-record.ts';
 import type { Recorder } from './http/recording/recording.ts';
-import type { OperatorRoute, Route } from './http/route.ts';
+import { openApiDocument } from './http/openapi/document.ts';
+import type { OperatorRoute, PageRoute, Route } from './http/route.ts';
 import { accountRoutes } from './http/routes/account.ts';
 import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute, tieredAttestRoute } from './http/routes/attest.ts';
@@ -34,6 +35,7 @@ import { gapReportRoute } from './http/routes/gap-report.ts';
 import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
+import { pageRoutes } from './http/pages/pages.ts';
 import { listRoutes } from './http/routes/lists.ts';
 import { logRoutes } from './http/routes/log.ts';
 import { lostKeyRoutes } from './http/routes/lost-key.ts';
@@ -116,13 +118,29 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     signUpRoute({ signUp: context.signUp, addressOf }),
     ...lostKeyRoutes({ lostKeys: context.lostKeys, addressOf, now }),
   ];
-  return withDocuments(routes, { baseUrl, payTo: context.paymentService?.payTo ?? null, since: timestampOf(now()) });
+  const told = [...routes, problemRoute(context.pages)];
+  return withDocuments(told, { baseUrl, payTo: context.paymentService?.payTo ?? null, since: timestampOf(now()) });
 }
 
-/** The routes, the pages of their problems, what is told of those that are sold, and the document of them all. */
+/** What people read in a browser: of `routes`, the public API, the reference. */
+export function sitePages(
+  context: NodeContext,
+  monitor: HealthMonitor,
+  routes: readonly Route[],
+): readonly PageRoute[] {
+  return pageRoutes({
+    ...context,
+    self: context.config.id,
+    version: VERSION,
+    health: () => monitor.health,
+    peers: () => context.transport.peers(),
+    document: (baseUrl) => openApiDocument(routes, { version: VERSION, baseUrl }),
+  });
+}
+
+/** The routes, what is told of those that are sold, and the document of them all. */
 function withDocuments(routes: readonly Route[], options: DiscoveryOptions): readonly Route[] {
-  const told = [...routes, problemRoute()];
-  const all = [...told, ...discoveryRoutes(told, options)];
+  const all = [...routes, ...discoveryRoutes(routes, options)];
   return [...all, openApiRoute(all, { version: VERSION, baseUrl: options.baseUrl })];
 }
 

@@ -37,7 +37,7 @@ const MAX_ACCEPTED = 256;
  * secret; the operator's hold API keys.
  */
 export function isPublic(route: Route | OperatorRoute): boolean {
-  return route.access === 'free' && 'documentation' in route;
+  return route.access === 'free' && ('documentation' in route || 'isPage' in route);
 }
 
 /** Sends an answer as the route gave it. */
@@ -274,7 +274,8 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     if (isPlain) sendPlain(context, answered);
     else await sendPublic(context, answered, compressor);
   };
-  const path = prefix + route.path;
+  // With a slash at its end and without one.
+  const path = prefix !== '' && route.path === '/' ? prefix : prefix + route.path;
   const routed = (context: RouterContext): Promise<void> => answer(context, context.params);
   router.register(path, [route.method], routed);
   if (!PARAMETER.test(path)) {

@@ -31,6 +31,12 @@ export interface OperatorRoute extends RoutePath {
   answer(call: Call): Promise<Answer>;
 }
 
+/** A page for people, or a file of one: no part of the API and of its document. */
+export interface PageRoute extends OperatorRoute {
+  readonly method: 'GET';
+  readonly isPage: true;
+}
+
 export interface FreeRoute extends OperatorRoute {
   readonly documentation: Documentation;
   /** Whether pages of any origin may call it. Default: where it is a GET. */

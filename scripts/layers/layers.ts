@@ -24,6 +24,7 @@ export const NODE_ORDER = [
   'metrics',
   'fsck',
   'config',
+  'pages',
   'http',
   'operator',
   'wiring',

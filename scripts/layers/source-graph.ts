@@ -18,7 +18,7 @@ export interface SourceFile {
  */
 export function readSources(root: string, tops: readonly string[]): readonly SourceFile[] {
   const paths = tops
-    .flatMap((top) => globSync(`${top}/**/*.ts`, { cwd: root, exclude: ['**/node_modules/**'] }))
+    .flatMap((top) => globSync(`${top}/**/*.{ts,tsx}`, { cwd: root, exclude: ['**/node_modules/**'] }))
     .sort();
   const known = new Set(paths);
   return paths.map((path) => {

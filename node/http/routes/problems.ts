@@ -1,17 +1,19 @@
 import Type from 'typebox';
 import { ProblemPageShape } from '../../../protocol/api/node-answers.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { Pages } from '../../pages/pages.ts';
 import { Problem } from '../problem.ts';
 import { isProblemCode, PROBLEM_KINDS, type ProblemCode } from '../problem-codes.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
+import { pageAnswer, wantsPage } from '../pages/page-answer.ts';
 import type { FreeRoute } from '../route.ts';
 
 /** The pages change with the version of the node alone. In seconds. */
 const MAX_AGE_SECONDS = 3600;
-const HEADERS = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` };
+const HEADERS = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`, Vary: 'Accept' };
 
-/** `GET /problems/:code`: what the `type` of a problem points to (RFC 9457 §3.1.1). */
-export function problemRoute(): FreeRoute {
+/** `GET /problems/:code`: what the `type` of a problem points to (RFC 9457 §3.1.1); a page for who reads HTML. */
+export function problemRoute(pages: Pick<Pages, 'files'>): FreeRoute {
   return {
     method: 'GET',
     path: '/problems/:code',
@@ -24,9 +26,13 @@ export function problemRoute(): FreeRoute {
       answer: { shape: ProblemPageShape, example: pageOf('duplicate-attestation') },
       problems: ['route-not-found'],
     },
-    async answer({ params: { code = '' } }) {
+    async answer({ context, params: { code = '' } }) {
       if (!isProblemCode(code)) throw new Problem('route-not-found', 'There is no problem of this code.');
-      return { body: pageOf(code), headers: HEADERS };
+      if (!wantsPage(context)) return { body: pageOf(code), headers: HEADERS };
+      const { title, status } = PROBLEM_KINDS[code];
+      const page = { name: 'problem', code, title, status, meaning: PROBLEM_MEANINGS[code] } as const;
+      const { headers, ...answer } = await pageAnswer(pages, page, '../');
+      return { ...answer, headers: { ...headers, ...HEADERS } };
     },
   };
 }

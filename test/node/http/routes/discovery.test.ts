@@ -14,7 +14,7 @@ import { factRoute, noteRoute } from '../discovery/example-routes.ts';
 const BASE_URL = 'https://eu.example';
 const PAYEE = '0x1111111111111111111111111111111111111111';
 const since = timestampOf(Date.UTC(2026, 10, 21));
-const sold = [noteRoute, factRoute, problemRoute()];
+const sold = [noteRoute, factRoute, problemRoute({ files: () => Promise.reject(new Error('no page is asked for')) })];
 
 interface Served {
   readonly type: string;

@@ -1,0 +1,131 @@
+import type { NodeId } from '../../../protocol/ids.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import type { Equivocations } from '../../federation/equivocations.ts';
+import type { Chains } from '../../log/chains.ts';
+import type { FederationLog } from '../../log/federation-log.ts';
+import { logHealth, type LogSources } from '../../log/log-view.ts';
+import type { FederationKeys } from '../../log/members/federation-keys.ts';
+import type { Health } from '../../metrics/health-monitor.ts';
+import type { FrontPage, LogPage, MemberLine } from '../../pages/page.ts';
+import type { Pages } from '../../pages/pages.ts';
+import type { PeerState } from '../../transport/contract.ts';
+import type { PageRoute } from '../route.ts';
+import { pageAnswer } from './page-answer.ts';
+
+export interface FederationPageSources {
+  readonly pages: Pages;
+  readonly self: NodeId;
+  readonly version: string;
+  readonly now: () => number;
+  readonly health: () => Health;
+  readonly keys: Pick<FederationKeys, 'rosters'>;
+  readonly chains: Pick<Chains, 'head'>;
+  readonly equivocations: Pick<Equivocations, 'all' | 'accuses'>;
+  readonly peers: () => readonly PeerState[];
+  readonly federationLog: Pick<FederationLog, 'size' | 'root' | 'timeOf'>;
+  readonly follower: LogSources;
+}
+
+/** Age of the last decision from which the log counts as late while something waits for one. In seconds. */
+const LATE_SECONDS = 600;
+
+/** `GET /`: what this node is, and how to begin. */
+export function frontPageRoute(sources: FederationPageSources): PageRoute {
+  return {
+    method: 'GET',
+    path: '/',
+    access: 'free',
+    isPage: true,
+    async answer({ context }) {
+      // Its links are relative to the folder that it stands for.
+      if (!context.path.endsWith('/')) {
+        return {
+          status: 308,
+          headers: { Location: `.${context.path.slice(context.path.lastIndexOf('/'))}/` },
+          body: '',
+        };
+      }
+      return pageAnswer(sources.pages, frontOf(sources), './');
+    },
+  };
+}
+
+/** `GET /log`: the federation's log, and who signed its head. */
+export function logPageRoute(sources: FederationPageSources): PageRoute {
+  return {
+    method: 'GET',
+    path: '/log',
+    access: 'free',
+    isPage: true,
+    answer: async () => pageAnswer(sources.pages, await logOf(sources), './'),
+  };
+}
+
+function frontOf(sources: FederationPageSources): FrontPage {
+  const { self, version, health, keys } = sources;
+  const { genesis, current } = keys.rosters;
+  const { storage, signer, ledger } = health();
+  const troubles = [
+    ...(storage === 'ok' || storage === 'warn' ? [] : [`storage is ${storage}`]),
+    ...(signer === 'ok' ? [] : [`its signer is ${signer}`]),
+    ...(ledger === 'ok' ? [] : [`the ledger is ${ledger}, which delays confirmations and refuses nothing`]),
+  ];
+  return {
+    name: 'front',
+    node: self,
+    region: current.members.find(({ node }) => node === self)?.region ?? self,
+    version,
+    federation: current.name,
+    fingerprint: genesis,
+    quorum: current.quorum,
+    ledger: `${current.ledger.network}, topic ${current.ledger.topicId}`,
+    members: membersOf(sources),
+    healthy: (storage === 'ok' || storage === 'warn') && signer === 'ok',
+    troubles,
+  };
+}
+
+async function logOf(sources: FederationPageSources): Promise<LogPage> {
+  const { self, now, keys, equivocations, federationLog, follower } = sources;
+  const { genesis, current } = keys.rosters;
+  const { size, root } = federationLog;
+  const lastDecisionAt: Timestamp | null = size === 0 ? null : await federationLog.timeOf(size - 1);
+  const age = lastDecisionAt === null ? null : Math.max(0, (now() - Date.parse(lastDecisionAt)) / 1000);
+  const isWaiting = logHealth(follower).waitingFor !== 'nothing';
+  return {
+    name: 'log',
+    node: self,
+    federation: current.name,
+    fingerprint: genesis,
+    ledger: current.ledger.network,
+    topicId: current.ledger.topicId,
+    size,
+    rootHash: size === 0 ? null : root,
+    lastDecisionAt: lastDecisionAt === null ? null : timestampOf(Date.parse(lastDecisionAt)),
+    lastDecisionAgeSeconds: age,
+    isLate: isWaiting && age !== null && age > LATE_SECONDS,
+    members: membersOf(sources),
+    checkpoints: follower.checkpointStore.all().map(({ checkpoint: { node, size: covered } }) => ({
+      node,
+      size: covered,
+      current: covered === size,
+    })),
+    misdeeds: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
+  };
+}
+
+function membersOf({ self, keys, chains, peers, equivocations }: FederationPageSources): readonly MemberLine[] {
+  const connected = new Set(peers().flatMap((peer) => (peer.connected ? [peer.node] : [])));
+  return keys.rosters.current.members.map(({ node, region, baseUrl }) => {
+    const { batch, next } = chains.head(node);
+    return {
+      node,
+      region,
+      baseUrl,
+      connected: node === self || connected.has(node),
+      trusted: !equivocations.accuses(node),
+      records: next - 1,
+      batch,
+    };
+  });
+}

@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TestNetwork } from '../fixtures/test-network.ts';
+import { until } from '../fixtures/until.ts';
+import { launchChromium, watch } from './chromium.ts';
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const HOSTILE = '<svg onload=alert(1)>\u202e"\'&';
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const NARROW = { width: 320, height: 640 };
+
+const browser = await launchChromium('the pages were not opened in a real one');
+if (browser !== null) {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const network = await TestNetwork.start({ nodes: ['eu', 'us', 'sg'], ledger: 'local' });
+  const node = network.node('eu');
+  test.after(async () => {
+    await browser.close();
+    await network[Symbol.asyncDispose]();
+  });
+  await node.post('/v1/agents/register', {
+    agentId: HOSTILE,
+    displayName: HOSTILE,
+    jurisdiction: 'EU',
+    permittedUses: ['u'],
+  });
+  const confirmed = await node.attest({ text: HOSTILE });
+  await node.seal();
+  await until('the record is confirmed', async () => {
+    return (await node.get(`/v1/status/${confirmed}`)).body.status === 'confirmed';
+  });
+  const waiting = await node.attest({ text: 'waits' });
+  const { fingerprint } = (await node.get('/v1/federation')).body;
+  const PATHS = [
+    '/',
+    '/check',
+    '/log',
+    '/docs',
+    '/problems/api-key-missing',
+    `/v/${confirmed}`,
+    `/v/${waiting}`,
+    '/v/att_eu_01J0000000000000000000000A',
+    `/agents/${encodeURIComponent(HOSTILE)}`,
+    `/w/${WALLET}`,
+  ];
+
+  const opened = async (path: string, options: Parameters<typeof browser.newContext>[0] = {}) => {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const seen = await watch(page);
+    await page.goto(node.baseUrl + path, { waitUntil: 'networkidle' });
+    return { page, seen, [Symbol.asyncDispose]: () => context.close() };
+  };
+
+  test('no page breaks its policy, asks another origin, or has an accessibility fault, in light and in dark', async () => {
+    for (const path of PATHS) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await using open = await opened(path, { colorScheme });
+        const { page, seen } = open;
+        const isMissing = path.includes('000000A');
+        const faults = seen.faults.filter((fault) => !(isMissing && fault.includes('404')));
+        assert.equal(faults, [], path);
+        assert.equal(
+          seen.requests.filter((url) => !url.startsWith(node.baseUrl) && !url.startsWith('data:')),
+          [],
+          path,
+        );
+        assert.equal(await faultsOf(page), [], `${path}, ${colorScheme}`);
+        assert.is(await page.locator('h1').count(), 1, path);
+      }
+    }
+  });
+
+  test('every page fits a narrow screen, prints, and is whole without scripts', async () => {
+    for (const path of PATHS) {
+      await using narrow = await opened(path, { viewport: NARROW });
+      const width = await narrow.page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= NARROW.width, `${path}: ${width}`);
+      await narrow.page.emulateMedia({ media: 'print' });
+      assert.not.ok(await narrow.page.locator('nav').isVisible(), path);
+      await using plain = await opened(path, { javaScriptEnabled: false });
+      assert.ok((await plain.page.locator('main').innerText()).length > 80, path);
+      assert.equal(
+        plain.seen.faults.filter((fault) => !fault.includes('404')),
+        [],
+        path,
+      );
+    }
+  });
+
+  test('the keyboard reaches the content, the links and the fields, and what has the focus is seen', async () => {
+    await using open = await opened('/');
+    const { page } = open;
+    await page.keyboard.press('Tab');
+    assert.is(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.is(await page.evaluate(() => document.activeElement?.id), 'main');
+    for (let i = 0; i < 10; i++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement?.id === 'id')) break;
+    }
+    assert.is(await page.evaluate(() => document.activeElement?.id), 'id');
+    await page.keyboard.type(confirmed);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/v/${confirmed}`);
+  });
+
+  test('the browser checks the record itself, and says proven under a pin that its visitor typed alone', async () => {
+    await using open = await opened(`/v/${confirmed}#pin=${String(fingerprint)}`);
+    const { page, seen } = open;
+    const status = page.locator('#own-check [role=status]');
+    await page.waitForFunction(() => document.querySelector('#own-check .checks') !== null);
+    assert.match(
+      await status.innerText(),
+      /^◐ Consistent.*checked in this browser, just now, with the federation that this/,
+    );
+    assert.match(await page.locator('#own-check').innerText(), /signatures by (?:WebCrypto|noble)/);
+    await page.fill('#pin', String(fingerprint));
+    await page.click('text=Check under this pin');
+    await page.waitForFunction(() => document.querySelector('#own-check .proven') !== null);
+    assert.match(
+      await status.innerText(),
+      /^✔ Proven: checked in this browser, just now, under the fingerprint that you gave/,
+    );
+    await page.fill('#pin', `sha256:${'0'.repeat(64)}`);
+    await page.click('text=Check under this pin');
+    await page.waitForFunction(() => document.querySelector('#own-check .does-not-hold') !== null);
+    assert.match(await status.innerText(), /^✕ Does not hold/);
+    assert.equal(seen.faults, []);
+  });
+
+  test('a record that waits for the ledger is told so by the browser', async () => {
+    await using open = await opened(`/v/${waiting}`);
+    await open.page.waitForFunction(() => document.querySelector('#own-check .checks') !== null);
+    assert.match(
+      await open.page.locator('#own-check [role=status]').innerText(),
+      /^… Signed, and not on the ledger yet/,
+    );
+  });
+
+  test('a node that answers with the proof of another record is found out', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route(`**/v1/proofs/${waiting}`, async (route) => {
+      await route.fulfill({ response: await route.fetch({ url: `${node.baseUrl}/v1/proofs/${confirmed}` }) });
+    });
+    await page.goto(`${node.baseUrl}/v/${waiting}`);
+    await page.waitForFunction(() => document.querySelector('#own-check .checks') !== null);
+    assert.match(await page.locator('#own-check [role=status]').innerText(), /^✕ Does not hold: .*another record/);
+    await context.close();
+  });
+
+  test('the search of the reference hides what does not fit', async () => {
+    await using open = await opened('/docs');
+    const { page } = open;
+    await page.fill('#search', 'certificate nothing-like-it');
+    assert.is(await page.locator('.operation:visible').count(), 0);
+    await page.fill('#search', '/v1/verify/');
+    assert.ok((await page.locator('.operation:visible').count()) >= 1);
+  });
+
+  const faultsOf = async (page: Page): Promise<readonly string[]> => {
+    await page.evaluate(axe);
+    const found: unknown = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(WCAG)} }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`);
+    return Array.isArray(found) ? found.map(String) : ['axe says nothing'];
+  };
+}
+
+test.run();
