@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import type { Assets, Draw, Page } from './page.ts';
 
 const SOURCES = import.meta.dirname;
@@ -12,6 +13,8 @@ const PROTOCOL = join(ROOT, 'protocol');
 const MANIFEST = 'manifest.json';
 const DRAWING = 'draw.mjs';
 const BROWSER_TARGET = 'es2023';
+/** One at a time in a process: the end of one ends the service of esbuild, and with it whatever runs there. */
+const MAKING = new Semaphore({ places: 1 });
 
 const STYLE = 'style.css';
 /** Pages with a script of their own, and where it begins. */
@@ -39,6 +42,7 @@ interface Manifest {
  */
 export async function pageFiles(folder: string): Promise<PageFiles> {
   const made = join(folder, await hashOfSources());
+  using _alone = await MAKING.enter();
   const known = await readMade(made);
   if (known !== null) return known;
   await make(folder, made);
@@ -81,7 +85,7 @@ async function readMade(made: string): Promise<PageFiles | null> {
   return { draw: drawing.draw, assets, files: new Map(served) };
 }
 
-/** Made beside its place and moved there whole, so that two starts at a time do not meet. */
+/** Made beside its place and moved there whole, so that a start that ends early leaves nothing half made. */
 async function make(folder: string, made: string): Promise<void> {
   const { build, stop } = await import('esbuild');
   const work = `${made}.${process.pid}.${performance.now()}`;
@@ -114,10 +118,7 @@ async function make(folder: string, made: string): Promise<void> {
       }),
     ]);
     await writeFile(join(work, MANIFEST), JSON.stringify(manifestOf(metafile)));
-    await rename(work, made).catch(async (error: unknown) => {
-      // Another start was first.
-      if ((await readMade(made)) === null) throw error;
-    });
+    await rename(work, made);
     await removeOthers(folder, made);
   } finally {
     await rm(work, { recursive: true, force: true });

@@ -3,15 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { isSha256Hash, type Sha256Hash } from '../../../protocol/hash.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { CHECKS } from '../../../protocol/verdict/problem.ts';
-import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 import { Foreign } from '../server/foreign.tsx';
 import { CHECK_WORDS, STATES, stateOf } from '../state.ts';
-import type { CheckedBy } from './web-crypto-suite.ts';
+import type { JudgedBundle } from './judge-bundle.ts';
 
 /** What came of the check in this browser. */
-type Outcome =
-  | { readonly verdict: Verdict; readonly checkedBy: CheckedBy; readonly milliseconds: number }
-  | { readonly fault: string };
+type Outcome = (JudgedBundle & { readonly milliseconds: number }) | { readonly fault: string };
 
 /** Fetches a proof of the record from its node, and judges it here. */
 function OwnCheck({ id, root }: { readonly id: string; readonly root: string }) {
@@ -58,8 +55,8 @@ function OwnCheck({ id, root }: { readonly id: string; readonly root: string }) 
   );
 }
 
-function Found({ outcome }: { readonly outcome: Extract<Outcome, { readonly verdict: Verdict }> }) {
-  const { verdict, checkedBy, milliseconds } = outcome;
+function Found({ outcome }: { readonly outcome: Extract<Outcome, JudgedBundle> }) {
+  const { verdict, checkedBy, path, milliseconds } = outcome;
   return (
     <>
       <ul class="checks">
@@ -89,6 +86,16 @@ function Found({ outcome }: { readonly outcome: Extract<Outcome, { readonly verd
         Word: <code>{verdict.word}</code>. Vouched for by {verdict.witnesses.join(', ') || 'nobody'}. Checked in{' '}
         {Math.round(milliseconds)} ms, signatures by {checkedBy}.
       </p>
+      <details>
+        <summary>The path, step by step</summary>
+        <ol>
+          {path.map(({ what, hash }, i) => (
+            <li key={`${i} ${hash}`}>
+              {what} <code class="wrap">{hash}</code>
+            </li>
+          ))}
+        </ol>
+      </details>
     </>
   );
 }
