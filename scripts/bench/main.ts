@@ -15,6 +15,7 @@ import { limits } from './limits/limits.ts';
 import { lists } from './lists/lists.ts';
 import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
+import { pages } from './pages/pages.ts';
 import { payments } from './payments/payments.ts';
 import { waiting } from './payments/waiting.ts';
 import { peers } from './peers/peers.ts';
@@ -39,6 +40,7 @@ const PARTS: readonly Part[] = [
   storage,
   start,
   rest,
+  pages,
   payments,
   waiting,
   lists,
