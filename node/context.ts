@@ -10,6 +10,7 @@ import { Refusals } from './accounts/limits/refusals.ts';
 import { StorageGuard } from './accounts/limits/storage-guard.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './anchoring/ledger/config.ts';
+import { CertificateThread } from './certificates/certificate-thread.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { FederationSync } from './federation/federation.ts';
@@ -118,6 +119,8 @@ export interface NodeContext
   /** What it told others at their starts, and may name in their place. */
   readonly starts: StartAnswers;
   readonly confirmations: Confirmations;
+  /** Makes the certificates of records. */
+  readonly certificates: CertificateThread;
   /** Whether there is storage for more records. */
   readonly storageGuard: StorageGuard;
   readonly metrics: Metrics;
@@ -448,6 +451,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const ledgerServices = opening.use(
     openLedgerServices({ ...services, ...governance, ...verification, config, ledger, random }),
   );
+  const certificates = opening.use(new CertificateThread());
   watchNode(metrics, {
     ...services,
     ...people,
@@ -493,6 +497,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     start,
     starts,
     confirmations,
+    certificates,
     storageGuard,
     metrics,
     refusals,

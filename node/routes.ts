@@ -26,6 +26,7 @@ import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute, tieredAttestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, proofRoute, verifyBundleRoute } from './http/routes/bundles.ts';
+import { certificateRoute } from './http/routes/certificates.ts';
 import type { DecisionServices } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
@@ -83,6 +84,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     verifyRoute({ verifier, topic: topicId, now, log }),
     bundleRoute({ ...context, self: config.id, addressOf: placeOf, now }),
     proofRoute(context),
+    certificateRoute({ ...context, self: config.id }),
     verifyBundleRoute({ verifier, now }),
     healthRoute({
       region,

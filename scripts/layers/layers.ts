@@ -17,6 +17,7 @@ export const NODE_ORDER = [
   'transport',
   'federation',
   'verification',
+  'certificates',
   'governance',
   'payments',
   'screening',

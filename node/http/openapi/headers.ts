@@ -18,7 +18,7 @@ const OWN_HEADERS = {
   },
   'Content-Disposition': {
     description: 'The name to save the file under.',
-    schema: { type: 'string', pattern: '^attachment; filename=".+"$' },
+    schema: { type: 'string', pattern: '^(attachment|inline); filename=".+"$' },
   },
 } satisfies Record<AnswerHeaderName, JsonObject>;
 

@@ -23,6 +23,7 @@ const OF_RECORDS = {
   status: 'GET /v1/status/:id',
   bundle: 'GET /v1/bundles/:id',
   proof: 'GET /v1/proofs/:id',
+  certificate: 'GET /v1/certificates/:id',
 };
 const OF_AGENTS = {
   agent: 'GET /v1/agents/:agentId',
@@ -142,6 +143,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/verify/', 'proofs'],
   ['/v1/bundles/', 'proofs'],
   ['/v1/proofs/', 'proofs'],
+  ['/v1/certificates/', 'proofs'],
   ['/v1/frameworks', 'reports'],
   ['/v1/reports/', 'reports'],
   ['/v1/templates/', 'reports'],

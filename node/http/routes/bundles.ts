@@ -188,7 +188,8 @@ async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Pr
   }
 }
 
-function requireOwn(record: AttestationRecord, { account, key }: Caller): void {
+/** A bundle is for the account of its record, by a key that sees it. Throws `Problem` 403. */
+export function requireOwn(record: AttestationRecord, { account, key }: Caller): void {
   if (record.account !== account.id) {
     throw new Problem('scope-forbidden', 'A bundle is given to the account that made the record.');
   }
@@ -206,7 +207,11 @@ function mayHave({ key }: Caller, subject: AttestationRecord, linked: Attestatio
 }
 
 /** Headers that say when the proof window ends. Throws `Problem` 403 once it has. */
-function requireProofWindow(record: AttestationRecord, { account }: Caller, now: number): Record<string, string> {
+export function requireProofWindow(
+  record: AttestationRecord,
+  { account }: Caller,
+  now: number,
+): Record<string, string> {
   const endsAt = proofWindowEndsAt(record, account.tier);
   if (endsAt === null) return {};
   const proofWindowEnd = timestampOf(endsAt);
