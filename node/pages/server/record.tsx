@@ -178,6 +178,9 @@ function Downloads({ page, root }: { readonly page: RecordPage; readonly root: R
           : all that is needed to check the record, without its content
         </li>
         <li>
+          <a href={`${root}v1/certificates/${id}`}>Certificate</a>: one page as PDF, with the public proof inside
+        </li>
+        <li>
           <a href={`${root}v1/verify/${id}`}>What this node reports, as JSON</a>
         </li>
       </ul>
