@@ -1,5 +1,6 @@
 // `npm run verify`: the verdict on bundles and public proofs, with no network.
 import { UsageError, usageLine } from '../node/config/command-line.ts';
+import { nativeSuite } from '../node/keys/native-suite.ts';
 import { verifyCommand } from './verify/command.ts';
 import { UNREADABLE } from './verify/judge-file.ts';
 import { plain } from './verify/report.ts';
@@ -11,6 +12,8 @@ try {
     out: (line) => console.log(line),
     home,
     now: Date.now,
+    suite: nativeSuite,
+    program: 'npm run verify --',
   });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);

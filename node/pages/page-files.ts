@@ -20,6 +20,7 @@ const STYLE = 'style.css';
 /** Pages with a script of their own, and where it begins. */
 const SCRIPTS: Readonly<Partial<Record<Page['name'], string>>> = {
   record: 'browser/record.tsx',
+  check: 'browser/check.tsx',
   docs: 'browser/docs.ts',
 };
 
@@ -157,7 +158,7 @@ async function removeOthers(folder: string, made: string): Promise<void> {
  * The schema library asks whether code can be evaluated by evaluating some, which a policy without `unsafe-eval`
  * reports. In a browser nothing is evaluated: its checks run uncompiled.
  */
-const withoutEvaluation: Plugin = {
+export const withoutEvaluation: Plugin = {
   name: 'without-evaluation',
   setup({ onLoad }) {
     onLoad({ filter: /typebox[\\/]build[\\/]system[\\/]environment[\\/]evaluate\.mjs$/ }, () => ({

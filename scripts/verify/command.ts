@@ -1,8 +1,10 @@
-import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { writeFile } from 'node:fs/promises';
 import { cachingSuite } from '../../node/keys/caching-suite.ts';
+import type { Suite } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { ExitCode } from '../../protocol/verdict/word.ts';
-import { readArguments, USAGE } from './arguments.ts';
+import { readArguments, usage } from './arguments.ts';
+import { htmlReport, type ReportedFile } from './html-report.ts';
 import { accusationLines, accusationOf } from './accusation.ts';
 import { exitCodeOf, jsonLineOf, judgeFile, type Judgement, UNREADABLE, wordOf } from './judge-file.ts';
 import { readKnowledge } from './knowledge.ts';
@@ -19,36 +21,50 @@ export interface Surroundings {
   readonly home: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** What signatures are checked by. */
+  readonly suite: Suite;
+  /** How this command is called, as its help says it. */
+  readonly program: string;
 }
 
 /**
  * `npm run verify`. Resolves to the exit code. Files are read and judged one after another, with one memory of the
  * signatures that held. Throws `UsageError` and `UnreadableFileError`, which are exit 2.
  */
-export async function verifyCommand(args: readonly string[], { out, home, now }: Surroundings): Promise<number> {
+export async function verifyCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { out, home, now, program } = surroundings;
   const given = readArguments(args);
   if (given === 'help') {
-    out(USAGE);
+    out(usage(program));
     return 0;
   }
-  const suite = cachingSuite(nativeSuite);
+  const suite = cachingSuite(surroundings.suite);
   const { known, pinnedBy } = await readKnowledge(suite, given, home);
   const several = await areSeveral(given.targets);
   const tally = new Map<string, number>();
   const codes = new Set<ExitCode | typeof UNREADABLE>();
+  const reported: ReportedFile[] = [];
   for await (const target of filesOf(given.targets)) {
     const judgement = await judgeFile(suite, target, { ...known, at: timestampOf(now()) });
     const word = wordOf(judgement);
     tally.set(word, (tally.get(word) ?? 0) + 1);
     codes.add(exitCodeOf(judgement));
+    const full = fullReport(suite, judgement, pinnedBy);
+    if (given.html !== null) reported.push({ file: judgement.file, exitCode: exitCodeOf(judgement), lines: full });
     if (given.json) out(jsonLineOf(judgement));
-    else if (several || 'fault' in judgement) for (const line of shortReport(judgement)) out(line);
-    else if ('accusation' in judgement) for (const line of accusationLines(judgement.accusation, pinnedBy)) out(line);
-    else for (const line of reportOf(suite, judgement.bundle, judgement.verdict, pinnedBy)) out(line);
+    else for (const line of several ? shortReport(judgement) : full) out(line);
   }
   const exitCode = WORST_FIRST.find((code) => codes.has(code)) ?? UNREADABLE;
   if (several && !given.json) out(summaryOf(tally));
+  if (given.html !== null) await writeFile(given.html, htmlReport(reported, several ? summaryOf(tally) : null));
   return exitCode;
+}
+
+/** Of one file alone: the verdict first, and again at the end. */
+function fullReport(suite: Suite, judgement: Judgement, pinnedBy: string | null): readonly string[] {
+  if ('fault' in judgement) return shortReport(judgement);
+  if ('accusation' in judgement) return accusationLines(judgement.accusation, pinnedBy);
+  return reportOf(suite, judgement.bundle, judgement.verdict, pinnedBy);
 }
 
 /** Of one file among several: its path, its word, and what speaks against it. */

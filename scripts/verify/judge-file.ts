@@ -1,20 +1,17 @@
 import { parseJson } from '../../protocol/json/parse.ts';
-import { isJsonObject, JsonError, type JsonValue } from '../../protocol/json/value.ts';
+import { JsonError } from '../../protocol/json/value.ts';
 import { judgeProof, type ProofVerdict } from '../../protocol/proof/judge-proof.ts';
-import { PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
-import { parseProof } from '../../protocol/proof/parse-proof.ts';
+import { readProofFile } from '../../protocol/proof/proof-file.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
-import { type Bundle, BUNDLE_FORMAT, BUNDLE_MAX_DEPTH } from '../../protocol/verdict/bundle.ts';
+import { type Bundle, BUNDLE_MAX_DEPTH } from '../../protocol/verdict/bundle.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
-import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import type { ExitCode } from '../../protocol/verdict/word.ts';
 import { readText, UnreadableFileError } from './read-text.ts';
 import type { Target } from './targets.ts';
 
-const OLD_FORMAT = 'meridian-bundle/1';
 export const UNREADABLE = 2;
 
 /** What came of one file, a bundle or a proof of misbehaviour: its verdict, or why it is none. */
@@ -27,11 +24,9 @@ export type Judgement =
 export async function judgeFile(suite: Suite, { path, fault }: Target, known: Known): Promise<Judgement> {
   if (fault !== null) return { file: path, fault };
   try {
-    const value = parseJson(await readText(path), { maxDepth: BUNDLE_MAX_DEPTH });
-    if (formatOf(value) === PROOF_FORMAT) {
-      return { file: path, accusation: judgeProof(suite, parseProof(value), known) };
-    }
-    const bundle = bundleOf(value);
+    const file = readProofFile(parseJson(await readText(path), { maxDepth: BUNDLE_MAX_DEPTH }));
+    if (file.kind === 'misbehaviour') return { file: path, accusation: judgeProof(suite, file.proof, known) };
+    const { bundle } = file;
     return { file: path, bundle, verdict: verifyBundle(suite, bundle, known) };
   } catch (error) {
     if (!isOfFile(error)) throw error;
@@ -61,19 +56,6 @@ export function jsonLineOf(judgement: Judgement): string {
   }
   const { word, exitCode, ...rest } = judgement.verdict;
   return JSON.stringify({ file, word, exitCode, ...rest });
-}
-
-function bundleOf(value: JsonValue): Bundle {
-  if (formatOf(value) === OLD_FORMAT) {
-    throw new UnreadableFileError(
-      `it is a ${OLD_FORMAT}: fetch the record again from any node, which gives ${BUNDLE_FORMAT}`,
-    );
-  }
-  return parseBundle(value);
-}
-
-function formatOf(value: JsonValue): JsonValue | undefined {
-  return isJsonObject(value) ? value.format : undefined;
 }
 
 /** Whether the file is at fault, and not this program. */

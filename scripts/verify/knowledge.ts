@@ -8,6 +8,7 @@ import type { JsonValue } from '../../protocol/json/value.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { RosterFile } from '../../protocol/verdict/bundle.ts';
+import { areWords, readFingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
 import { joinRosters } from '../../protocol/verdict/join-rosters.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import { parseRevocationsText, parseRosterFileText } from '../../protocol/verdict/parse.ts';
@@ -41,6 +42,7 @@ export async function readKnowledge(
 
 function readTrust(suite: Suite, given: string): Promise<Pick<Known, 'pin' | 'rosters'>> | Pick<Known, 'pin'> {
   if (isSha256Hash(given)) return { pin: given };
+  if (areWords(given)) return { pin: readFingerprintWords(suite, given) };
   return readNamed(given, (text) => trustOf(suite, text));
 }
 

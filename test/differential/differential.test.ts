@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { browserOnPath } from '../browser/verifier-bundle.ts';
@@ -7,6 +8,7 @@ import { differential } from './differential.ts';
 import type { Answer, Judge } from './judge.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
 import { nodeJudge } from './node-judge.ts';
+import { releasedJudges } from './released-judges.ts';
 
 const BUNDLES = 300;
 /** Of each run that is to find a judge wrong. */
@@ -18,8 +20,22 @@ if (browserOnPath() === null) {
   console.log('SKIP: no browser on PATH: the script for browsers is judged in a context of its own');
 }
 
-test('library, command line, browser and node come to the same on every bundle, and nothing false is verified', async () => {
-  const judges = [libraryJudge(), commandJudge(), await browserJudge()];
+/** A Node of before 24, which the file of a release has to run on; none where the system has none. */
+const OLDER = oldNode();
+if (OLDER === null) console.log('SKIP: no Node 20 to 23 at hand: meridian-verify.mjs runs on this one alone');
+
+/** Of the system, where that is older than the one that runs the tests. */
+function oldNode(): string | null {
+  for (const path of ['/usr/local/bin/node', '/usr/bin/node']) {
+    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+    if (/^v2[0-3]\./.test(stdout ?? '')) return path;
+  }
+  return null;
+}
+
+test('library, command line, browser, node and the files of a release come to the same on every bundle, and nothing false is verified', async () => {
+  const released = await releasedJudges(OLDER === null ? [] : [OLDER]);
+  const judges = [libraryJudge(), commandJudge(), await browserJudge(), ...released];
   const { findings, words, mutations } = await differential({
     bundles: BUNDLES,
     seed: SEED,
@@ -34,6 +50,7 @@ test('library, command line, browser and node come to the same on every bundle, 
   assert.ok((words.get('verified') ?? 0) > BUNDLES / 10, 'some are verified');
   assert.ok(words.size > 8, [...words.keys()].join());
   assert.ok(mutations.size > 20);
+  for (const judge of released) await judge[Symbol.asyncDispose]();
 });
 
 test('a judge that differs in a word or a code, or that verifies all, is found', async () => {

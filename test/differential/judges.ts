@@ -63,37 +63,39 @@ function libraryAnswer(text: string, pin: string): Answer {
 export function commandJudge(): Judge {
   return {
     name: 'command line',
-    async judge(texts, pin) {
-      const folder = await mkdtemp(join(tmpdir(), 'meridian-differential-'));
-      try {
-        const bundles = join(folder, 'bundles');
-        await mkdir(bundles);
-        for (const [i, text] of texts.entries()) await writeFile(join(bundles, nameOf(i)), text);
-        const answers = new Map(await commandAnswers(folder, bundles, pin));
-        return texts.map((_, i) => answers.get(join(bundles, nameOf(i))) ?? { ...UNREADABLE, word: 'no answer' });
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    },
+    judge: (texts, pin) => commandAnswersOf([process.execPath, COMMAND], texts, pin),
     async [Symbol.asyncDispose]() {},
   };
 }
 
-function nameOf(i: number): string {
-  return `${String(i).padStart(6, '0')}.json`;
+/** What a command answers that takes a folder, `--roster` and `--json`. */
+export async function commandAnswersOf(
+  [program = '', ...args]: readonly string[],
+  texts: readonly string[],
+  pin: string,
+): Promise<readonly Answer[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-differential-'));
+  try {
+    const bundles = join(folder, 'bundles');
+    await mkdir(bundles);
+    for (const [i, text] of texts.entries()) await writeFile(join(bundles, nameOf(i)), text);
+    const child = spawn(program, [...args, bundles, '--roster', pin, '--json'], {
+      env: { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const answers = new Map<string, Answer>();
+    for await (const line of createInterface({ input: child.stdout })) {
+      const { file, problems = [], linked = [], ...verdict } = JSON.parse(line);
+      answers.set(file, verdict.word === 'unreadable' ? UNREADABLE : answerOf(verdict, problems, linked));
+    }
+    return texts.map((_, i) => answers.get(join(bundles, nameOf(i))) ?? { ...UNREADABLE, word: 'no answer' });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
-async function commandAnswers(home: string, bundles: string, pin: string): Promise<[string, Answer][]> {
-  const child = spawn(process.execPath, [COMMAND, bundles, '--roster', pin, '--json'], {
-    env: { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const answers: [string, Answer][] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { file, problems = [], linked = [], ...verdict } = JSON.parse(line);
-    answers.push([file, verdict.word === 'unreadable' ? UNREADABLE : answerOf(verdict, problems, linked)]);
-  }
-  return answers;
+function nameOf(i: number): string {
+  return `${String(i).padStart(6, '0')}.json`;
 }
 
 /** The script for browsers in a real one, or where there is none, in a context of its own without Node. */

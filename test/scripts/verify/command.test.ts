@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { UsageError } from '../../../node/config/command-line.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { verifyCommand } from '../../../scripts/verify/command.ts';
 import { MAX_FILE_BYTES, UnreadableFileError } from '../../../scripts/verify/read-text.ts';
@@ -32,7 +33,13 @@ test.after.each(({ folder }) => rm(folder, { recursive: true, force: true }));
 async function run(folder: string, ...args: readonly string[]) {
   const lines: string[] = [];
   const home = join(folder, 'home');
-  const code = await verifyCommand(args, { out: (line) => lines.push(line), home, now: Date.now });
+  const code = await verifyCommand(args, {
+    out: (line) => lines.push(line),
+    home,
+    now: Date.now,
+    suite: nativeSuite,
+    program: 'npm run verify --',
+  });
   return { code, lines, text: lines.join('\n') };
 }
 

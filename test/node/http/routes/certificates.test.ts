@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { verifyCommand } from '../../../../scripts/verify/command.ts';
 import { putSeed } from '../../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
@@ -61,7 +62,8 @@ async function certificateOf(id: string, key: string | null = null, at: TestNode
 async function judged(proof: string, ...more: readonly string[]): Promise<number> {
   const path = join(folder, 'attached.json');
   await writeFile(path, proof);
-  return verifyCommand([path, ...more], { out: () => {}, home: folder, now: Date.now });
+  const surroundings = { home: folder, now: Date.now, suite: nativeSuite, program: 'verify' };
+  return verifyCommand([path, ...more], { ...surroundings, out: () => {} });
 }
 
 test('anyone who has the id is given a page with the public proof, which a verifier with a pin believes', async () => {
