@@ -102,7 +102,15 @@ export class Incidents {
       }
     }
     const speaking = await this.#speakers.speaking(incident.account, records.filter(isNotification));
-    return speaking.toSorted(byTime);
+    const replaced = await Promise.all(speaking.map((one) => this.#isReplaced(one)));
+    return speaking.filter((_, i) => replaced[i] === false).toSorted(byTime);
+  }
+
+  /** Whether another notification, of a node that speaks for the account, stands in its place. */
+  async #isReplaced({ id, kind, account }: AttestationRecord): Promise<boolean> {
+    if (kind !== 'notification') return false;
+    const ids = await this.#naming({ target: id, name: 'supersedes', kind });
+    return ids.length > 0 && (await this.#speakers.speaking(account, await this.#read(ids))).length > 0;
   }
 
   /** The incident, and what it corrects, and what that corrects. */
