@@ -1,5 +1,5 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { type IncidentState, incidentState, isNotification } from '../../protocol/compliance/incident-state.ts';
+import { type IncidentState, incidentState, tellsOfNotification } from '../../protocol/compliance/incident-state.ts';
 import { DUE_SOON_MS } from '../../protocol/compliance/notification-clock.ts';
 import { type NodeId, nodeOfRecord, recordId, type RecordId } from '../../protocol/ids.ts';
 import { linkingIdsOfEach, type LinksTo, linkTable } from '../records/link-tables.ts';
@@ -101,7 +101,7 @@ export class Incidents {
         records.push(...(await this.#read(naming.filter((one) => nodeOfRecord(one) !== this.#self))));
       }
     }
-    const speaking = await this.#speakers.speaking(incident.account, records.filter(isNotification));
+    const speaking = await this.#speakers.speaking(incident.account, records.filter(tellsOfNotification));
     const replaced = await Promise.all(speaking.map((one) => this.#isReplaced(one)));
     return speaking.filter((_, i) => replaced[i] === false).toSorted(byTime);
   }

@@ -27,15 +27,16 @@ const FINAL: ReadonlySet<string> = new Set(['final', 'final-not-reportable']);
 /** Stands for the one authority of an incident that names no Member State. */
 const ANY = '';
 
-/**
- * Whether a record says that somebody was told: a notification, or an event of that name under `evidence-rules/1` that has
- * some content and is none of a test.
- */
+/** Whether a record is a notification, or an event of that name under `evidence-rules/1`. */
 export function isNotification({ kind, claims }: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
-  if (kind === 'notification') return true;
-  const { eventType, environment, asserted = {} } = claims;
-  const isOfTest = environment === 'test' || environment === 'staging';
-  return kind === 'decision' && eventType === AUTHORITY_NOTIFICATION && !isOfTest && asserted.emptyData !== true;
+  return kind === 'notification' || (kind === 'decision' && claims.eventType === AUTHORITY_NOTIFICATION);
+}
+
+/** Whether it also says something: an event with no content, or of a test, tells of nobody who was told. */
+export function tellsOfNotification(record: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
+  const { environment, asserted = {} } = record.claims;
+  const isEmpty = asserted.emptyData === true || environment === 'test' || environment === 'staging';
+  return isNotification(record) && (record.kind === 'notification' || !isEmpty);
 }
 
 /** When a notification was sent: its caller's word, or the time of the record. */
