@@ -38,7 +38,8 @@ function assertedWith(asserted: Asserted | undefined, { body, additional }: Requ
   return emptyMembers.length === 0 ? asserted : { ...asserted, emptyMembers };
 }
 
+/** Lists and objects of nothing hold nothing. */
 function isEmpty(value: JsonValue): boolean {
   if (typeof value === 'string') return value.trim() === '';
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return typeof value === 'object' && value !== null && Object.values(value).every(isEmpty);
 }

@@ -9,6 +9,8 @@ import { governanceTable, INDEXED_KINDS, type IndexedKind, systemKey, systemTabl
 
 /** Records that one page looks at: a filter may pass over many before it finds one. */
 const MAX_LOOKED_AT = 500;
+/** Records of each kind that a report looks at, those of other sources and systems included. */
+const MAX_LISTED_LOOKED_AT = 5_000;
 
 /** A record of governance, and the newest one of its kind that stands in its place. */
 export interface ListedRecord {
@@ -32,6 +34,15 @@ export interface GovernancePage {
   readonly records: readonly ListedRecord[];
   /** Seq that the next page starts before; undefined at the end of the list. */
   readonly next: number | undefined;
+}
+
+/** Records of governance that a report looks at. */
+export interface ListedGovernance {
+  readonly records: readonly AttestationRecord[];
+  /** Those that were not accepted, and replace others that may be. */
+  readonly besides: readonly AttestationRecord[];
+  /** Kinds of which there are more. */
+  readonly truncated: ReadonlySet<IndexedKind>;
 }
 
 /** The own records of governance of accounts, kind by kind. */
@@ -67,31 +78,33 @@ export class GovernanceRecords {
     return row && (await readRecord(this.#store, recordId(row[1])))?.record;
   }
 
-  /**
-   * The newest records of governance of an account, kind by kind, at most so many of each, those that are accepted;
-   * and whether there are more.
-   */
+  /** The newest records of governance of an account, kind by kind: those that are accepted, at most so many of each. */
   async listed(
     account: string,
     limit: number,
     accepts: (record: AttestationRecord) => boolean,
-  ): Promise<{ readonly records: readonly AttestationRecord[]; readonly truncated: boolean }> {
+  ): Promise<ListedGovernance> {
     const slices = new TimeSlices();
     const records: AttestationRecord[] = [];
-    let truncated = false;
+    const besides: AttestationRecord[] = [];
+    const truncated = new Set<IndexedKind>();
     for (const kind of INDEXED_KINDS) {
       let looked = 0;
+      let accepted = 0;
       for await (const [, id] of governanceTable.under(this.#store, [account, kind], { reverse: true })) {
-        if (looked++ === limit) {
-          truncated = true;
+        if (accepted === limit || looked++ === MAX_LISTED_LOOKED_AT) {
+          truncated.add(kind);
           break;
         }
         const record = (await readRecord(this.#store, recordId(id)))?.record;
-        if (record !== undefined && accepts(record)) records.push(record);
+        if (record !== undefined && accepts(record)) {
+          records.push(record);
+          accepted++;
+        } else if (record?.links.supersedes !== undefined) besides.push(record);
         if (slices.isOver) await slices.rest();
       }
     }
-    return { records, truncated };
+    return { records, besides, truncated };
   }
 
   /** The newest own record of the same kind that supersedes this one. */

@@ -1,5 +1,5 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { type IncidentState, incidentState, isNotification } from '../../protocol/compliance/incident-state.ts';
+import { type IncidentState, incidentState, tellsOfNotification } from '../../protocol/compliance/incident-state.ts';
 import { DUE_SOON_MS } from '../../protocol/compliance/notification-clock.ts';
 import { type NodeId, nodeOfRecord, recordId, type RecordId } from '../../protocol/ids.ts';
 import { linkingIdsOfEach, type LinksTo, linkTable } from '../records/link-tables.ts';
@@ -101,8 +101,16 @@ export class Incidents {
         records.push(...(await this.#read(naming.filter((one) => nodeOfRecord(one) !== this.#self))));
       }
     }
-    const speaking = await this.#speakers.speaking(incident.account, records.filter(isNotification));
-    return speaking.toSorted(byTime);
+    const speaking = await this.#speakers.speaking(incident.account, records.filter(tellsOfNotification));
+    const replaced = await Promise.all(speaking.map((one) => this.#isReplaced(one)));
+    return speaking.filter((_, i) => replaced[i] === false).toSorted(byTime);
+  }
+
+  /** Whether another notification, of a node that speaks for the account, stands in its place. */
+  async #isReplaced({ id, kind, account }: AttestationRecord): Promise<boolean> {
+    if (kind !== 'notification') return false;
+    const ids = await this.#naming({ target: id, name: 'supersedes', kind });
+    return ids.length > 0 && (await this.#speakers.speaking(account, await this.#read(ids))).length > 0;
   }
 
   /** The incident, and what it corrects, and what that corrects. */

@@ -90,6 +90,8 @@ export const TemplateAnswerShape = Closed(
     asOf: Type.String(),
     systemRef: OrNull(Type.String()),
     incidentId: OrNull(ObjectIdShape),
+    /** The correction that stands in the place of the incident. */
+    correctedBy: OrNull(ObjectIdShape),
     /** Whether there are more records of a kind than are looked at. */
     truncated: Type.Boolean(),
     points: Type.Record(Type.String(), PointShape),
@@ -111,6 +113,7 @@ export const TEMPLATE_EXAMPLE = {
   asOf: '2026-11-21',
   systemRef: EXAMPLE_IDS.systemRef,
   incidentId: null,
+  correctedBy: null,
   truncated: false,
   points: {
     processes: {

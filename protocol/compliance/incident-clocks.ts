@@ -1,4 +1,5 @@
 import type { Asserted } from '../chain/asserted.ts';
+import type { Claims } from '../chain/claims.ts';
 import type { Timestamp } from '../time.ts';
 import { type ClockedRecord, clockStartOf, daysAfter, notificationDueAt } from './notification-clock.ts';
 import { REGIME_PERIODS, type RegimeReport, regimeTimes } from './regime-clocks.ts';
@@ -65,14 +66,37 @@ export function earliestDue(record: ClockedRecord): ClockEnd {
   return ends.reduce((earliest, end) => (Date.parse(end.dueAt) < Date.parse(earliest.dueAt) ? end : earliest));
 }
 
-/** What a correction takes over from the incident that it supersedes. */
-export function inheritedClock(corrected: ClockedRecord, awareness: Timestamp | undefined) {
+/** What a correction says itself, of what it would otherwise take over. */
+export interface Correction {
+  readonly awareness: Timestamp | undefined;
+  readonly criteria: Claims['criteria'];
+  readonly asserted: Pick<Asserted, 'memberStates' | 'triggers'>;
+}
+
+/**
+ * What a correction takes over from the incident that it supersedes: the earlier start and the earliest end of a clock, the
+ * earliest trigger of each regime, and the criteria and Member States that it does not assert anew.
+ */
+export function inheritedClock(corrected: ClockedRecord, { awareness, criteria, asserted }: Correction) {
   const { at } = clockStartOf(corrected);
   const isEarlier = awareness === undefined || Date.parse(at) < Date.parse(awareness);
   const { dueAt: inheritedDueAt, ref: inheritedRef } = earliestDue(corrected);
+  const before = corrected.claims.asserted ?? {};
+  const memberStates = asserted.memberStates ?? before.memberStates;
+  const triggers = [...(before.triggers ?? []), ...(asserted.triggers ?? [])];
+  const earliest = [...Map.groupBy(triggers, ({ regime }) => regime).values()].flatMap((same) =>
+    same.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)).slice(0, 1),
+  );
   return {
     clockStart: isEarlier ? at : awareness,
-    asserted: { inheritedDueAt, inheritedRef, ...(isEarlier ? { clockInherited: true as const } : {}) },
+    criteria: criteria ?? corrected.claims.criteria,
+    asserted: {
+      inheritedDueAt,
+      inheritedRef,
+      ...(isEarlier ? { clockInherited: true as const } : {}),
+      ...(memberStates === undefined ? {} : { memberStates }),
+      ...(triggers.length === 0 ? {} : { triggers: earliest }),
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Asserted } from '../chain/asserted.ts';
 import type { AttestationRecord } from '../chain/record.ts';
 import type { Timestamp } from '../time.ts';
 import { earliestDue, type Reports } from './incident-clocks.ts';
@@ -26,9 +27,16 @@ const FINAL: ReadonlySet<string> = new Set(['final', 'final-not-reportable']);
 /** Stands for the one authority of an incident that names no Member State. */
 const ANY = '';
 
-/** Whether a record says that somebody was told: a notification, or an event of that name under `evidence-rules/1`. */
+/** Whether a record is a notification, or an event of that name under `evidence-rules/1`. */
 export function isNotification({ kind, claims }: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
   return kind === 'notification' || (kind === 'decision' && claims.eventType === AUTHORITY_NOTIFICATION);
+}
+
+/** Whether it also says something: an event with no content, or of a test, tells of nobody who was told. */
+export function tellsOfNotification(record: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
+  const { environment, asserted = {} } = record.claims;
+  const isEmpty = asserted.emptyData === true || environment === 'test' || environment === 'staging';
+  return isNotification(record) && (record.kind === 'notification' || !isEmpty);
 }
 
 /** When a notification was sent: its caller's word, or the time of the record. */
@@ -60,8 +68,8 @@ export function incidentState({ incident, notifications, isSuperseded }: Inciden
  */
 export function reportsOf({ incident, notifications }: Omit<IncidentHistory, 'isSuperseded'>): Reports {
   const others = notifications.flatMap((notification) => {
-    const { regime, reportType } = notification.claims.asserted ?? {};
-    if (regime === undefined || reportType === undefined || AI_ACT.test(regime)) return [];
+    const { regime, reportType, to } = notification.claims.asserted ?? {};
+    if (regime === undefined || reportType === undefined || AI_ACT.test(regime) || !isAuthority(to)) return [];
     return [{ regime, type: reportType, at: sentAt(notification) }];
   });
   return { own: ownReportTime(incident, notifications), others };
@@ -89,8 +97,11 @@ function ownReportTime(
 /** A notification to an authority that is about the EU AI Act, or says nothing else. */
 function isReport({ kind, claims: { asserted = {} } }: AttestationRecord): boolean {
   const { regime, to } = asserted;
-  const isToAuthority = to === 'authority' || to === 'ai-office';
-  return kind === 'notification' && isToAuthority && (regime === undefined || AI_ACT.test(regime));
+  return kind === 'notification' && isAuthority(to) && (regime === undefined || AI_ACT.test(regime));
+}
+
+function isAuthority(to: Asserted['to']): boolean {
+  return to === 'authority' || to === 'ai-office';
 }
 
 function reaches({ claims }: AttestationRecord, memberState: string): boolean {

@@ -52,12 +52,16 @@ export function regimeTimes(
   const { regime, start, endedBy } = period;
   const ofRegime = reports.filter((report) => report.regime === regime);
   const from =
-    start === 'trigger'
-      ? triggers?.find((trigger) => trigger.regime === regime)?.at
-      : timesOf(ofRegime.filter(({ type }) => type === start))[0];
+    start === 'trigger' ? triggerOf(triggers, regime) : timesOf(ofRegime.filter(({ type }) => type === start))[0];
   const least = REPORT_TYPES.indexOf(endedBy);
   const reportedAt = timesOf(ofRegime.filter(({ type }) => REPORT_TYPES.indexOf(type) >= least))[0];
   return { dueAt: from === undefined ? null : endOf(from, period), reportedAt };
+}
+
+/** The earliest that is asserted. */
+function triggerOf(triggers: Asserted['triggers'] = [], regime: string): Timestamp | undefined {
+  const times = triggers.filter((trigger) => trigger.regime === regime).map(({ at }) => at);
+  return times.sort((one, other) => Date.parse(one) - Date.parse(other))[0];
 }
 
 function timesOf(reports: readonly RegimeReport[]): readonly Timestamp[] {

@@ -55,9 +55,8 @@ const SAMPLE_IDS = 3;
 /** What is on record for a clause under `evidence-rules/2`, as of the end of a period. */
 export function clauseEvidence(clause: Clause, question: EvidenceQuestion, view: EvidenceView): ClauseEvidence {
   const { event } = clause;
-  const happened = event === undefined ? null : view.about({ ...event, facts: [] });
-  const events = event === undefined ? null : view.events(event);
-  const needs = clause.needs.map((need) => needEvidence(need, events, view));
+  const happened = event === undefined ? null : view.happened(event);
+  const needs = clause.needs.map((need) => needEvidence(need, event, view));
   const required = needs.filter(({ isOptional }) => !isOptional);
   const recorded = required.filter(({ isRecorded }) => isRecorded).length;
   const assertions = view.notApplicable(question.framework, clause.clause);
@@ -68,7 +67,8 @@ export function clauseEvidence(clause: Clause, question: EvidenceQuestion, view:
     events: happened,
     assertedNotApplicable: foundOf(assertions),
   };
-  return { ...evidence, evidenceStatus: statusOf(clause, question, evidence, assertions) };
+  const isIncomplete = event !== undefined && view.isIncomplete(event);
+  return { ...evidence, evidenceStatus: statusOf(clause, question, { ...evidence, isIncomplete }, assertions) };
 }
 
 /** The first day on which a clause applies to what a report is about; null where that day is of no interest. */
@@ -77,38 +77,45 @@ export function appliesFrom(clause: Clause, systemClass: SystemClass | null): st
   return ofClass ?? clause.appliesFrom;
 }
 
+type Judged = Omit<ClauseEvidence, 'evidenceStatus'> & { readonly isIncomplete: boolean };
+
 function statusOf(
   clause: Clause,
   question: EvidenceQuestion,
-  { needs, events, recordedNeeds, requiredNeeds }: Omit<ClauseEvidence, 'evidenceStatus'>,
+  { needs, events, recordedNeeds, requiredNeeds, isIncomplete }: Judged,
   assertions: readonly AttestationRecord[],
 ): EvidenceStatus {
   if (assertions.length > 0 && question.covers(assertions)) return 'asserted-not-applicable';
   const from = appliesFrom(clause, question.systemClass);
   if (from !== null && from > question.to) return 'not-yet-applicable';
-  if (events !== null && events.count === 0) return 'no-event-recorded';
-  if (requiredNeeds > 0 && recordedNeeds === requiredNeeds) return 'recorded';
+  // Among what is not looked at there may be an event, and one that nobody was told of.
+  if (events !== null && events.count === 0 && !isIncomplete) return 'no-event-recorded';
+  if (requiredNeeds > 0 && recordedNeeds === requiredNeeds && !isIncomplete) return 'recorded';
   return needs.some(({ count, isRecorded }) => count > 0 || isRecorded) ? 'partly-recorded' : 'nothing-recorded';
 }
 
-/** A need of a duty that arises by incidents is recorded where it is of every one of them. */
-function needEvidence(need: FactNeed, events: readonly AttestationRecord[] | null, view: EvidenceView): NeedEvidence {
-  const { anyOf, facts } = need;
+/**
+ * A need of a duty that arises by events is recorded where it is of every one of them: of every incident that somebody is
+ * to be told of, and of every record that is itself the event.
+ */
+function needEvidence(need: FactNeed, event: Clause['event'], view: EvidenceView): NeedEvidence {
+  const { anyOf, facts, where = [] } = need;
   const isOptional = need.optional === true;
   const shape = { anyOf, facts, isOptional };
   const about = view.about(need);
-  if (events !== null && facts.includes('incidentId')) {
-    const told = new Set(view.recordsShowing(need).map(({ links }) => links.incident));
-    const met = events.filter((incident) =>
-      view
-        .corrections(incident)
-        .values()
-        .some((id) => told.has(id)),
-    );
-    const isRecorded = events.length > 0 && met.length === events.length;
-    const missing = `${words(anyOf)}: of ${met.length} of ${events.length} events`;
+  const events = event === undefined ? [] : view.events(event);
+  const ofEvents = (of: readonly AttestationRecord[], isMet: (one: AttestationRecord) => boolean): NeedEvidence => {
+    const met = of.filter(isMet).length;
+    const isRecorded = of.length > 0 && met === of.length;
+    const missing = `${words(anyOf)}: of ${met} of ${of.length} events`;
     return { ...shape, ...about, isRecorded, missing: isRecorded || isOptional ? null : missing };
+  };
+  if (event !== undefined && facts.includes('incidentId')) {
+    const reports = view.recordsShowing(need);
+    return ofEvents(events, (incident) => isTold(need, incident, reports, view.corrections(incident)));
   }
+  const own = anyOf.every((kind) => event?.anyOf.includes(kind)) ? events.filter((one) => view.meets(one, where)) : [];
+  if (own.length > 0 && need.standing !== true) return ofEvents(own, (one) => view.meets(one, facts));
   const shown = view.showing(need);
   const isRecorded = shown.count > 0;
   return {
@@ -117,6 +124,22 @@ function needEvidence(need: FactNeed, events: readonly AttestationRecord[] | nul
     isRecorded,
     missing: isRecorded || isOptional ? null : missingOf(need, about, view),
   };
+}
+
+/** Where an authority is to be told, that of every Member State which the incident asserts, or the AI Office. */
+function isTold(
+  { where = [] }: FactNeed,
+  incident: AttestationRecord,
+  reports: readonly AttestationRecord[],
+  ids: ReadonlySet<RecordId>,
+): boolean {
+  const told = reports.flatMap(({ links, claims: { asserted = {} } }) =>
+    links.incident !== undefined && ids.has(links.incident) ? [asserted] : [],
+  );
+  const isToAuthority = where.some((condition) => condition.split('|').includes('to=authority'));
+  const { memberStates = [] } = incident.claims.asserted ?? {};
+  if (!isToAuthority || memberStates.length === 0 || told.some(({ to }) => to === 'ai-office')) return told.length > 0;
+  return memberStates.every((state) => told.some(({ memberState }) => memberState === state));
 }
 
 function missingOf(need: FactNeed, about: Found, view: EvidenceView): string {

@@ -26,6 +26,19 @@ export interface Found {
 
 const NONE: Found = { count: 0, sampleIds: [] };
 
+/** What says that another record is replaced, whether or not it counts itself. */
+export type Superseding = Pick<AttestationRecord, 'account' | 'id' | 'kind' | 'links' | 'submittedAt'>;
+
+/** What a view is of, beside its period and its records. */
+export interface ViewOptions {
+  /** Records that do not count, and may replace some that do. */
+  readonly besides?: readonly Superseding[];
+  /** Kinds of which there are more records than are looked at. */
+  readonly incomplete?: ReadonlySet<string>;
+  /** Sources of decisions, each of which a lock of decisions has to be of; none: one of any source will do. */
+  readonly lockedSources?: readonly string[];
+}
+
 interface Entry {
   readonly record: AttestationRecord;
   readonly shown: ReadonlySet<string>;
@@ -43,14 +56,24 @@ export class EvidenceView {
   readonly #counted: Tallies;
   readonly #start: number;
   readonly #end: number;
+  readonly #incomplete: ReadonlySet<string>;
+  readonly #lockedSources: readonly string[];
 
   /** `records`: of governance and of the event `NOT_APPLICABLE`, in any order. `counted`: of the period alone. */
-  constructor({ from, to }: EvidencePeriod, records: readonly AttestationRecord[], counted: readonly FacetTally[]) {
+  constructor(
+    { from, to }: EvidencePeriod,
+    records: readonly AttestationRecord[],
+    counted: readonly FacetTally[],
+    { besides = [], incomplete = new Set(), lockedSources = [] }: ViewOptions = {},
+  ) {
+    this.#incomplete = incomplete;
+    this.#lockedSources = lockedSources;
     this.#start = dayStart(from);
     this.#end = dayEnd(to);
     this.#counted = new Tallies(counted.filter(({ facet }) => facet.shown === null || !facet.shown.has('emptyData')));
-    const before = records.filter(({ submittedAt }) => Date.parse(submittedAt) < this.#end);
-    const superseded = supersededTimes(before);
+    const isBefore = ({ submittedAt }: Superseding): boolean => Date.parse(submittedAt) < this.#end;
+    const before = records.filter(isBefore);
+    const superseded = supersededTimes(before, besides.filter(isBefore));
     for (const record of before) {
       const entry: Entry = {
         record,
@@ -63,6 +86,16 @@ export class EvidenceView {
       if (same === undefined) this.#byKind.set(kind, [entry]);
       else same.push(entry);
     }
+  }
+
+  /** Whether more was recorded of one of these kinds than is looked at. */
+  isIncomplete({ anyOf }: Pick<FactNeed, 'anyOf'>): boolean {
+    return anyOf.some((kind) => this.#incomplete.has(kind));
+  }
+
+  /** What happened by which a duty arises, recorded one by one or counted. */
+  happened(event: Pick<FactNeed, 'anyOf' | 'where'>): Found {
+    return joined(event.anyOf.map((kind) => this.#found(kind, event, [], this.#events(kind, event))));
   }
 
   /** Records of the kinds and conditions of a need, whatever facts they show and however old they are. */
@@ -81,9 +114,18 @@ export class EvidenceView {
     return need.anyOf.flatMap((kind) => this.#entries(kind, need, need.facts).map(({ record }) => record));
   }
 
-  /** Records of governance of a kind within the period that meet every condition, oldest first. */
+  /**
+   * Records of governance of a kind within the period that meet every condition, oldest first. In the place of an
+   * incident that was corrected stands its correction; what else was revised has happened all the same.
+   */
   events(need: Pick<FactNeed, 'anyOf' | 'where'>): readonly AttestationRecord[] {
-    return need.anyOf.flatMap((kind) => this.#entries(kind, need, []).map(({ record }) => record));
+    return need.anyOf.flatMap((kind) => this.#events(kind, need).map(({ record }) => record));
+  }
+
+  /** Whether a record, which nothing replaced by the end of the period, meets every condition. */
+  meets({ id, kind }: AttestationRecord, conditions: readonly string[]): boolean {
+    const entry = this.#byKind.get(kind)?.find(({ record }) => record.id === id);
+    return entry !== undefined && entry.supersededAt >= this.#end && showsAll(entry.shown, conditions);
   }
 
   /** An incident and those that it corrects, one after the other: what was told of one is told of the others. */
@@ -105,8 +147,9 @@ export class EvidenceView {
     for (const { record } of this.#byKind.get(NOT_APPLICABLE_EVENT) ?? []) {
       const { claims, sourceId } = record;
       if (claims.framework !== framework || claims.clause !== clause) continue;
-      const known = latest.get(sourceId);
-      if (known === undefined || known.submittedAt <= record.submittedAt) latest.set(sourceId, record);
+      const about = JSON.stringify([sourceId, claims.systemId ?? null]);
+      const known = latest.get(about);
+      if (known === undefined || known.submittedAt <= record.submittedAt) latest.set(about, record);
     }
     return [...latest.values()].filter(({ claims: { asserted = {} } }) => {
       const { assertedBy, reasonGiven, reviewDueAt } = asserted;
@@ -115,8 +158,12 @@ export class EvidenceView {
     });
   }
 
-  #found(kind: EvidenceKind, need: Partial<FactNeed>, facts: readonly string[]): Found {
-    const entries = this.#entries(kind, need, facts);
+  #found(
+    kind: EvidenceKind,
+    need: Partial<FactNeed>,
+    facts: readonly string[],
+    entries = this.#entries(kind, need, facts),
+  ): Found {
     if (entries.length > 0) {
       return { count: entries.length, sampleIds: entries.slice(-SAMPLE_IDS).map(({ record }) => record.id) };
     }
@@ -134,22 +181,40 @@ export class EvidenceView {
 
   #entries(kind: EvidenceKind, need: Partial<FactNeed>, facts: readonly string[]): readonly Entry[] {
     const asked = [...(need.where ?? []), ...facts];
-    return (this.#byKind.get(kind) ?? []).filter((entry) => {
-      if (!showsAll(entry.shown, asked)) return false;
-      if (need.standing === true ? !this.#isInForce(entry) : !this.#isWithin(entry)) return false;
+    const found = (this.#byKind.get(kind) ?? []).filter((entry) => {
+      if (!showsAll(entry.shown, asked) || !this.#isCurrent(entry)) return false;
+      if (need.standing === true ? !this.#isInForce(entry) : entry.at < this.#start) return false;
       return need.maxAgeDays === undefined || this.#ageOf(entry, need.ageFrom) <= need.maxAgeDays * DAY_MS;
     });
+    return kind === 'retention_lock' && !this.#isOfEverySource(found, asked) ? [] : found;
   }
 
-  /** In the place of an incident that was corrected stands its correction. */
-  #isWithin({ record: { kind }, at, supersededAt }: Entry): boolean {
-    return at >= this.#start && (kind !== 'incident' || supersededAt >= this.#end);
+  /** Events of a kind within the period. */
+  #events(kind: EvidenceKind, { where = [] }: Pick<FactNeed, 'where'>): readonly Entry[] {
+    return (this.#byKind.get(kind) ?? []).filter(
+      ({ shown, at, supersededAt }) =>
+        at >= this.#start && (kind !== 'incident' || supersededAt >= this.#end) && showsAll(shown, where),
+    );
+  }
+
+  /** Nothing replaced it by the end of the period, and it does not begin only after that. */
+  #isCurrent({ record, supersededAt }: Entry): boolean {
+    const { validFrom, from } = record.claims.asserted ?? {};
+    const begins = validFrom ?? from;
+    return supersededAt >= this.#end && (begins === undefined || Date.parse(begins) < this.#end);
   }
 
   /** At the end of the period. */
-  #isInForce({ record, supersededAt }: Entry): boolean {
+  #isInForce({ record }: Entry): boolean {
     const until = endOf(record);
-    return supersededAt >= this.#end && (until === undefined || until >= this.#end - DAY_MS);
+    return until === undefined || until >= this.#end - DAY_MS;
+  }
+
+  /** Where locks of decisions are asked for, whether each source of decisions has one. */
+  #isOfEverySource(locks: readonly Entry[], asked: readonly string[]): boolean {
+    if (!asked.some((condition) => condition.split('|').includes('scope=decisions'))) return true;
+    const locked = new Set(locks.map(({ record }) => record.sourceId));
+    return this.#lockedSources.every((source) => locked.has(source));
   }
 
   /** At the end of the period, in milliseconds. A fact that is not there is of no age that counts. */
@@ -178,10 +243,13 @@ function endOf(record: AttestationRecord): number | undefined {
 }
 
 /** When each record was first superseded: by a record of the same kind and account. */
-function supersededTimes(records: readonly AttestationRecord[]): ReadonlyMap<RecordId, number> {
+function supersededTimes(
+  records: readonly AttestationRecord[],
+  besides: readonly Superseding[],
+): ReadonlyMap<RecordId, number> {
   const kinds = new Map(records.map((record) => [record.id, record]));
   const times = new Map<RecordId, number>();
-  for (const { kind, account, links, submittedAt } of records) {
+  for (const { kind, account, links, submittedAt } of [...records, ...besides]) {
     const before = links.supersedes === undefined ? undefined : kinds.get(links.supersedes);
     if (before === undefined || before.kind !== kind || before.account !== account) continue;
     times.set(before.id, Math.min(times.get(before.id) ?? Number.POSITIVE_INFINITY, Date.parse(submittedAt)));

@@ -15,7 +15,13 @@ export function viewOfRecords(
   records: readonly AttestationRecord[],
   { includeTest = false }: { readonly includeTest?: boolean } = {},
 ): EvidenceView {
-  return new EvidenceView(period, records.filter(isLookedAt), countsOf(period, records, includeTest));
+  const lookedAt = records.filter((record) => isLookedAt(record) && (includeTest || !isOfTest(record)));
+  return new EvidenceView(period, lookedAt, countsOf(period, records, includeTest));
+}
+
+/** Whether a record says that it was made in a test or staging environment. */
+export function isOfTest({ claims: { environment } }: Pick<AttestationRecord, 'claims'>): boolean {
+  return environment === 'test' || environment === 'staging';
 }
 
 /** Whether the rules look at a record by itself. */
@@ -32,9 +38,7 @@ function countsOf(
   const byFacet = new Map<string, AttestationRecord[]>();
   for (const record of records) {
     const at = Date.parse(record.submittedAt);
-    const { environment } = record.claims;
-    const isLeftOut = !includeTest && (environment === 'test' || environment === 'staging');
-    if (at < dayStart(from) || at >= dayEnd(to) || isLeftOut) continue;
+    if (at < dayStart(from) || at >= dayEnd(to) || (!includeTest && isOfTest(record))) continue;
     const text = facetText(record);
     const same = byFacet.get(text);
     if (same === undefined) byFacet.set(text, [record]);

@@ -4,8 +4,9 @@ import type { Asserted } from '../chain/asserted.ts';
 export const SYSTEM_CLASSES = ['annexIII', 'annexI', 'gpai'] as const;
 export type SystemClass = (typeof SYSTEM_CLASSES)[number];
 
-const ANNEX_III = /^(?:annex\s+)?III(?![IV\w])/i;
-const ANNEX_I = /^(?:annex\s+)?I(?![IV\w])/i;
+/** The annex alone, or a section or a point of it. */
+const ANNEX_III = /^(?:annex\s+)?III(?:$|[\s,]*\(?\d|[\s,]+[a-z]\b)/i;
+const ANNEX_I = /^(?:annex\s+)?I(?:$|[\s,]*\(?\d|[\s,]+[a-z]\b)/i;
 
 /**
  * The class that the register asserts of a system: by the point of an annex of the EU AI Act, or as a general-purpose

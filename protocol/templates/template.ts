@@ -1,6 +1,6 @@
 import type { AttestationRecord } from '../chain/record.ts';
 import type { FactNeed } from '../frameworks/catalogue-shape.ts';
-import { type EvidencePeriod, EvidenceView } from '../frameworks/evidence-view.ts';
+import { type EvidencePeriod, EvidenceView, type Superseding } from '../frameworks/evidence-view.ts';
 import type { RecordId } from '../ids.ts';
 import type { RecordedFacts } from '../api/templates.ts';
 import type { JsonObject } from '../json/value.ts';
@@ -39,13 +39,17 @@ const NOTHING = 'Nothing on record.';
 /** Records of one point that a document names, the newest. */
 const MAX_NAMED = 20;
 
-/** Fills a template from records of governance that are in force at the end of a period, or of one incident. */
+/**
+ * Fills a template from records of governance that are in force at the end of a period, or of one incident. `besides`: what
+ * may replace some of them.
+ */
 export function fillTemplate(
   { points }: Template,
   period: EvidencePeriod,
   records: readonly AttestationRecord[],
+  besides: readonly Superseding[] = [],
 ): Readonly<Record<string, FilledPoint>> {
-  const view = new EvidenceView(period, records, []);
+  const view = new EvidenceView(period, records, [], { besides });
   return Object.fromEntries(points.map((point) => [point.id, filled(point, view)]));
 }
 

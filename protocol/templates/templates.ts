@@ -87,7 +87,7 @@ const FRIA: Template = {
       'Notification',
       'That the market surveillance authority was notified of the results.',
       `${FRIA_SOURCE}(3)`,
-      of('notification', 'sentAt', 'to=authority'),
+      of('notification', 'sentAt', 'to=authority', 'regime=eu-ai-act-27'),
     ),
   ],
 };
@@ -127,7 +127,7 @@ const ANNEX_RECORDS: Readonly<Record<string, readonly From[]>> = {
   '4': [of('evaluation', 'metrics')],
   '5': [of('risk_assessment', 'risksIdentified')],
   '6': [of('document', 'sha256', 'docType=change-record')],
-  '8': [of('conformity', 'outcome'), of('document', 'sha256', 'docType=declaration-of-conformity')],
+  '8': [of('conformity', 'outcome'), of('document', 'sha256', 'docType=eu-declaration-of-conformity')],
   '9': [of('document', 'sha256', 'docType=post-market-monitoring-plan')],
 };
 

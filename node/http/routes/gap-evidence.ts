@@ -3,6 +3,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Clause, Framework } from '../../../protocol/frameworks/catalogue-shape.ts';
 import { clauseEvidence } from '../../../protocol/frameworks/evidence-status.ts';
 import { type EvidencePeriod, EvidenceView } from '../../../protocol/frameworks/evidence-view.ts';
+import { isOfTest as isOfTestRecord } from '../../../protocol/frameworks/record-view.ts';
 import { type SystemClass, systemClassOf } from '../../../protocol/frameworks/system-class.ts';
 import type { FacetTally } from '../../../protocol/frameworks/tallies.ts';
 import { GOVERNANCE_SOURCE } from '../../../protocol/governance/declaration.ts';
@@ -58,6 +59,12 @@ export async function systemScope(
   }
   const { asserted = {} } = entry.claims;
   const named = asserted.sources ?? [];
+  if (sourceId !== undefined && !named.includes(sourceId)) {
+    const message = `is no source of the system ${systemRef}`;
+    throw new Problem('source-not-found', `sourceId ${message}`, {
+      errors: [fieldError(['sourceId'], 'unknown', message)],
+    });
+  }
   const sources = sourceId === undefined ? named.filter((source) => reaches(key, source)) : [sourceId];
   return { sourceId: null, systemRef, sources, systemClass: systemClassOf(asserted), systems: new Set([systemRef]) };
 }
@@ -78,12 +85,11 @@ export async function sourceScope(
     limit: MAX_LISTED,
   });
   const entries = records.flatMap(({ record }) => record.claims.asserted ?? []);
-  const [first] = entries;
   return {
     sourceId,
     systemRef: null,
     sources,
-    systemClass: first === undefined ? null : systemClassOf(first),
+    systemClass: firstClass(entries.map(systemClassOf)),
     systems: new Set(entries.flatMap(({ systemRef }) => systemRef ?? [])),
   };
 }
@@ -93,19 +99,21 @@ export async function readEvidence(
   governance: Services,
   { account, key }: Caller,
   scope: ReportScope,
-  period: EvidencePeriod,
+  { includeTest, ...period }: EvidencePeriod & { readonly includeTest: boolean },
   counted: readonly FacetTally[],
 ): Promise<GapEvidence> {
-  const { records, truncated } = await governance.listed(
+  const { records, besides, truncated } = await governance.listed(
     account.id,
     MAX_LISTED,
-    (record) => reaches(key, record.sourceId) && isAboutSystem(scope, record),
+    (record) =>
+      reaches(key, record.sourceId) && isAboutSystem(scope, record) && (includeTest || !isOfTestRecord(record)),
   );
-  const view = new EvidenceView(period, records, counted);
+  const lockedSources = scope.systemRef === null ? [] : (scope.sources ?? []);
+  const view = new EvidenceView(period, records, counted, { besides, incomplete: truncated, lockedSources });
   const question = { ...period, systemClass: scope.systemClass, covers: coverage(scope) };
   return {
     listed: records.length,
-    truncated,
+    truncated: truncated.size > 0,
     of: ({ id: framework }, clause) => answerOf(clause, clauseEvidence(clause, { ...question, framework }, view)),
   };
 }
@@ -123,24 +131,41 @@ export async function rowsOf<Row>(
   return rows;
 }
 
-/** Whether a record of governance is about what a report is about. */
+/** Whether a record of governance is about what a report is about: by the systems that it names, else by its source. */
 export function isAboutSystem(
   { sourceId, sources, systems }: ReportScope,
   { sourceId: of, claims }: AttestationRecord,
 ): boolean {
   if (systems === null || of === sourceId) return true;
-  if (sourceId === null && sources?.includes(of) === true) return true;
   const { systemRef, systems: named = [] } = claims.asserted ?? {};
-  const about = [...(systemRef === undefined ? [] : [systemRef]), ...named];
-  return about.some((name) => systems.has(name)) || (claims.systemId !== undefined && systems.has(claims.systemId));
+  const about = [systemRef, claims.systemId, ...named].filter((name) => name !== undefined);
+  if (about.length > 0) return about.some((name) => systems.has(name));
+  return sourceId === null && sources?.includes(of) === true;
 }
 
-/** An assertion is about its source, or the system that it names; one of the source `governance` is about everything. */
+/**
+ * The class of several systems that share a source: the one that the law applies to first; null where one of them has
+ * none, to which every clause applies from its own first day.
+ */
+function firstClass(classes: readonly (SystemClass | null)[]): SystemClass | null {
+  const [first = null] = classes;
+  if (classes.every((one) => one === first)) return first;
+  return classes.includes('annexIII') && !classes.includes(null) && !classes.includes('gpai') ? 'annexIII' : null;
+}
+
+/**
+ * An assertion is about its source, or about the system that it names, where it is of one of its sources or of the source
+ * `governance`; one of the source `governance` that names no system is about everything.
+ */
 function coverage({ sourceId, sources, systemRef }: ReportScope) {
   return (assertions: readonly AttestationRecord[]): boolean => {
-    const asserted = new Set(assertions.map((record) => record.sourceId));
+    const unnamed = assertions.filter(({ claims }) => claims.systemId === undefined);
+    const asserted = new Set(unnamed.map((record) => record.sourceId));
     if (asserted.has(GOVERNANCE_SOURCE)) return true;
-    if (systemRef !== null && assertions.some(({ claims }) => claims.systemId === systemRef)) return true;
+    const own = new Set([GOVERNANCE_SOURCE, ...(sources ?? [])]);
+    const isOfSystem = ({ claims, sourceId: of }: AttestationRecord): boolean =>
+      claims.systemId === systemRef && own.has(of);
+    if (systemRef !== null && assertions.some(isOfSystem)) return true;
     const asked = sourceId === null ? sources : [sourceId];
     return asked !== null && asked.length > 0 && asked.every((source) => asserted.has(source));
   };

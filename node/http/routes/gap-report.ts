@@ -123,8 +123,10 @@ export function gapReportRoute({ store, counters, governanceRecords, node, now }
       const { reading, evidence } = await locks.exclusive(account, async () => {
         await counters.flush();
         const read = await readTallies(store, { account, sources: scope.sources, ...range });
-        const counted = asked.includeTest === 'true' ? read.tallies : read.tallies.filter((tally) => !isOfTest(tally));
-        return { reading: read, evidence: await readEvidence(governanceRecords, caller, scope, range, counted) };
+        const includeTest = asked.includeTest === 'true';
+        const counted = includeTest ? read.tallies : read.tallies.filter((tally) => !isOfTest(tally));
+        const terms = { ...range, includeTest };
+        return { reading: read, evidence: await readEvidence(governanceRecords, caller, scope, terms, counted) };
       });
       const body = await gapReportAnswer(frameworks, reading, evidence, {
         ...range,

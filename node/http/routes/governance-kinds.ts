@@ -1,3 +1,4 @@
+import { ERASURE_SOURCE } from '../../../protocol/api/erasures.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { LinkFacts } from '../../../protocol/chain/facts.ts';
@@ -77,6 +78,7 @@ function recordRoute(services: GovernanceKindServices, declaration: Declaration)
       const account = caller.account.id;
       const sourceId = sourceOf(body);
       requireReach(caller, sourceId);
+      requireOpenSource(sourceId);
       const { pseudonyms, now } = services;
       const asserted = assertedOf(declaration, body, { account, pseudonyms, now: now() });
       const links = await linksOf(services, declaration, work);
@@ -94,7 +96,10 @@ function recordRoute(services: GovernanceKindServices, declaration: Declaration)
       });
       const { systemRef } = asserted;
       if (kind !== 'system' || systemRef === undefined || links.supersedes !== undefined) return submit(draft());
-      return services.governanceRecords.revising(account, systemRef, (newest) => submit(draft(newest?.id)));
+      return services.governanceRecords.revising(account, systemRef, (newest) => {
+        if (newest !== undefined) requireSystemReach(caller, newest);
+        return submit(draft(newest?.id));
+      });
     },
     answer: ({ record, envelope }) => ({
       ...envelope,
@@ -153,6 +158,24 @@ function wordWarnings(name: string, { recommended }: Member, word: unknown): rea
   const asked = isOpenFact(name) ? ASKED_WORDS[name] : [];
   if (asked.length === 0 || asked.includes(word)) return [];
   return [`${name}: no clause of GET /v1/frameworks asks for ${JSON.stringify(word)}; signed as given`];
+}
+
+/** A key that does not reach the newest entry of a system revises it no more than it reads it. Throws `Problem` 403. */
+function requireSystemReach({ key }: Caller, { sourceId }: AttestationRecord): void {
+  if (reaches(key, sourceId)) return;
+  const message = 'names a system that is not among the sources of this API key';
+  throw new Problem('scope-forbidden', `systemRef ${message}`, {
+    errors: [fieldError(['systemRef'], 'scope', message)],
+  });
+}
+
+/** What stands under the source of erasures is the node's own word. Throws `Problem` 400. */
+function requireOpenSource(sourceId: string): void {
+  if (sourceId !== ERASURE_SOURCE) return;
+  const message = `${ERASURE_SOURCE} is the source of what this node records of erasures`;
+  throw new Problem('invalid-field', `sourceId ${message}`, {
+    errors: [fieldError(['sourceId'], 'reserved', message)],
+  });
 }
 
 function sourceOf({ sourceId }: JsonObject): string {

@@ -90,7 +90,9 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
       });
       const body: IncidentsAnswer = {
         success: true,
-        items: found.map(itemOf),
+        items: found.map((tracked) =>
+          itemOf(tracked, (record) => reaches(key, record.sourceId) && covers(key, record.submittedAt)),
+        ),
         nextCursor: next === undefined ? null : writeCursor([next]),
       };
       return { body };
@@ -98,13 +100,18 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
   };
 }
 
-function itemOf(tracked: TrackedIncident): IncidentsAnswer['items'][number] {
+/** Its state and clocks rest on every notification; those that the key may not read are not shown. */
+function itemOf(
+  tracked: TrackedIncident,
+  maySee: (record: AttestationRecord) => boolean,
+): IncidentsAnswer['items'][number] {
   const { record, state, notifications, supersededBy } = tracked;
+  const seen = notifications.filter(maySee);
   const { severity = 'critical', asserted = {} } = record.claims;
   const { dueAt, ref } = earliestDue(record);
   const { role = null, reportability = null, memberStates = [], systemRef = null } = asserted;
   const start = clockStartOf(record);
-  const [first] = notifications;
+  const [first] = seen;
   return {
     incidentId: objectId('incident', record.id),
     attestationId: record.id,
@@ -124,7 +131,7 @@ function itemOf(tracked: TrackedIncident): IncidentsAnswer['items'][number] {
     memberStates: [...memberStates],
     systemRef,
     warnings: start.basis === 'submittedAt' ? [AWARENESS_NOT_GIVEN] : [],
-    notifications: notifications.map(notificationOf),
+    notifications: seen.map(notificationOf),
     supersededBy: supersededBy === undefined ? null : objectId('incident', supersededBy),
   };
 }
@@ -188,7 +195,10 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
       const related = await records.requireAll(caller, relatedAttestationIds, 'relatedAttestationIds');
       const corrected =
         supersedes === undefined ? undefined : await records.requireIncident(caller, supersedes, 'supersedes');
-      const inherited = corrected === undefined ? undefined : inheritedClock(corrected, awareness);
+      if (corrected !== undefined && corrected.sourceId !== sourceId) {
+        throw invalid('sourceId', 'other', 'is another source than that of the incident that this one corrects');
+      }
+      const inherited = corrected && inheritedClock(corrected, { awareness, criteria, asserted });
       const clockStart = inherited === undefined ? awareness : inherited.clockStart;
       const due = clockStart === undefined ? undefined : daysAfter(clockStart, NOTIFICATION_DAYS[severity]);
       const ids = [...new Set(related.map(({ id }) => id))];
@@ -201,7 +211,7 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
           // Without awareness the clock starts with the record, whose time is not known yet: then both follow from it.
           claims: {
             severity,
-            criteria,
+            criteria: inherited === undefined ? criteria : inherited.criteria,
             clockStart,
             notificationDueAt: due,
             modelId,
@@ -240,7 +250,7 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
 /** What else the caller asserts. Throws `Problem` where a rationale is missing, or a time is none or still to come. */
 function assertedOf(request: IncidentRequest, now: number): Asserted {
   const { role, providerUnreachable, reportability, rationale, memberStates, systemRef, euDatabaseId } = request;
-  if (reportability === 'not-reportable' && rationale === undefined) {
+  if (reportability === 'not-reportable' && (rationale ?? '').trim() === '') {
     const message = 'is required where reportability is not-reportable';
     throw new Problem('missing-field', `rationale ${message}`, {
       errors: [fieldError(['rationale'], 'required', message)],

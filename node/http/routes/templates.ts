@@ -8,7 +8,7 @@ import {
 } from '../../../protocol/api/templates.ts';
 import { dayOf } from '../../../protocol/audit/day.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import type { NodeId } from '../../../protocol/ids.ts';
+import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { fillTemplate, type Template, templateSchema } from '../../../protocol/templates/template.ts';
 import { TEMPLATES } from '../../../protocol/templates/templates.ts';
@@ -33,7 +33,11 @@ export interface TemplateServices {
 /** What a document is about, and the records that may say something about it. */
 interface Gathered {
   readonly records: readonly AttestationRecord[];
+  /** What may replace some of them. */
+  readonly besides: readonly AttestationRecord[];
   readonly truncated: boolean;
+  /** The correction that stands in the place of the incident. */
+  readonly correctedBy: RecordId | null;
   readonly systemRef: string | null;
   readonly incident: AttestationRecord | null;
 }
@@ -91,9 +95,9 @@ export function templateRoute(services: TemplateServices): KeyRoute {
 
 function answerOf({ node, now }: TemplateServices, template: Template, gathered: Gathered): TemplateAnswer {
   const { name, version, title, description } = template;
-  const { records, truncated, systemRef, incident } = gathered;
+  const { records, besides, truncated, systemRef, incident, correctedBy } = gathered;
   const day = dayOf(timestampOf(now()));
-  const points = fillTemplate(template, { from: day, to: day }, records);
+  const points = fillTemplate(template, { from: day, to: day }, records, besides);
   return {
     success: true,
     template: name,
@@ -104,6 +108,7 @@ function answerOf({ node, now }: TemplateServices, template: Template, gathered:
     asOf: day,
     systemRef,
     incidentId: incident === null ? null : objectId('incident', incident.id),
+    correctedBy: correctedBy === null ? null : objectId('incident', correctedBy),
     truncated,
     points: Object.fromEntries(
       Object.entries(points).map(([id, { value, recordIds, note }]) => [
@@ -125,8 +130,9 @@ function requireTemplate(name: string): Template {
 async function ofSystem(services: TemplateServices, caller: Caller, systemId: string | undefined): Promise<Gathered> {
   if (systemId === undefined) throw missing('systemId');
   const scope = await scopeOf(services, caller, systemId);
-  const { records, truncated } = await listed(services, caller, scope);
-  return { records, truncated, systemRef: scope.systemRef, incident: null };
+  const { records, besides, truncated } = await listed(services, caller, scope);
+  const { systemRef } = scope;
+  return { records, besides, truncated: truncated.size > 0, systemRef, incident: null, correctedBy: null };
 }
 
 /** An incident with who was told of it, what was done about it, and its system. Throws `Problem` 400 and 404. */
@@ -138,17 +144,25 @@ async function ofIncident(
 ): Promise<Gathered> {
   if (incidentId === undefined) throw missing('incidentId');
   const incident = await services.records.requireIncident(caller, incidentId, 'incidentId');
-  const { notifications } = await services.incidents.track(incident, services.now());
+  const { notifications, supersededBy = null } = await services.incidents.track(incident, services.now());
   const named = systemId ?? incident.claims.asserted?.systemRef;
   const scope = named === undefined ? null : await scopeOf(services, caller, named);
-  const { records, truncated } = await services.governanceRecords.listed(
+  const { records, besides, truncated } = await services.governanceRecords.listed(
     caller.account.id,
     MAX_LISTED,
     (record) => maySee(caller, record) && isOfIncident(record, incident, scope),
   );
   const seen = notifications.filter((record) => maySee(caller, record));
   const all = new Map([incident, ...records, ...seen].map((record) => [record.id, record]));
-  return { records: [...all.values()], truncated, systemRef: scope?.systemRef ?? null, incident };
+  const systemRef = scope?.systemRef ?? null;
+  return {
+    records: [...all.values()],
+    besides: besides.filter(({ kind }) => kind !== 'incident'),
+    truncated: truncated.size > 0,
+    correctedBy: supersededBy,
+    systemRef,
+    incident,
+  };
 }
 
 /** Of other incidents nothing is shown: they are not what the document is about. */

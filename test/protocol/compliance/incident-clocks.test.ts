@@ -85,7 +85,7 @@ test('however an incident is corrected, its earliest end moves no later than one
       let before: ClockedRecord | undefined;
       for (const { severity, criteria, role, awareness } of steps) {
         const own = awareness === undefined ? undefined : timestampOf(AWARENESS + awareness * DAY_MS);
-        const inherited = before && inheritedClock(before, own);
+        const inherited = before && inheritedClock(before, { awareness: own, criteria, asserted: {} });
         const clockStart = inherited === undefined ? own : inherited.clockStart;
         const asserted: Asserted = { role, ...inherited?.asserted };
         const record: ClockedRecord = {

@@ -220,6 +220,8 @@ test('the class of a system is read from the points of the annexes', () => {
   assert.is(systemClassOf({ annexPoint: ['Annex III 5(b)'] }), 'annexIII');
   assert.is(systemClassOf({ annexPoint: ['Annex I, A(11)'] }), 'annexI');
   assert.is(systemClassOf({ annexPoint: ['IV(2)(d)'] }), null);
+  assert.is(systemClassOf({ annexPoint: ['I dunno'] }), null);
+  assert.is(systemClassOf({ annexPoint: ['I'] }), 'annexI');
   assert.is(systemClassOf({ role: 'gpai-provider' }), 'gpai');
 });
 
