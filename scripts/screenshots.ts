@@ -39,8 +39,9 @@ async function takeAll(baseUrl: string, id: string): Promise<void> {
     ['record', `/v/${id}`, 'light', '#own-check .checks'],
     ['log', '/log', 'dark', 'main'],
     ['docs', '/docs#postAttest', 'light', '#search'],
-    ['check', '/check', 'light', 'main'],
+    ['check', '/check', 'light', '#files'],
   ] as const;
+  const proof = Buffer.from(await (await fetch(`${baseUrl}/v1/proofs/${id}`)).arrayBuffer());
   await mkdir(FOLDER, { recursive: true });
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   try {
@@ -48,6 +49,10 @@ async function takeAll(baseUrl: string, id: string): Promise<void> {
       const page = await browser.newPage({ colorScheme, viewport: VIEW });
       await page.goto(baseUrl + path);
       await page.waitForSelector(shown);
+      if (name === 'check') {
+        await page.setInputFiles('#files', { name: `${id}.json`, mimeType: 'application/json', buffer: proof });
+        await page.waitForSelector('.result');
+      }
       const file = join(FOLDER, `${name}.png`);
       await page.screenshot({ path: file });
       console.log(relative(process.cwd(), file));

@@ -1,4 +1,5 @@
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
+import { CHECK_WORDS, NOT_PROVEN } from '../../protocol/verdict/plain-words.ts';
 import { type Check, CHECKS } from '../../protocol/verdict/problem.ts';
 import type { LedgerPlace } from '../../protocol/verdict/verdict.ts';
 import type { Word } from '../../protocol/verdict/word.ts';
@@ -34,15 +35,6 @@ const SENTENCES: Readonly<Record<Word, string>> = {
   'not-sealed': `${FAILS} the batch does not hold this record.`,
 };
 
-/** What each of the five checks compares. */
-const CHECK_NAMES: Readonly<Record<Check, string>> = {
-  leafRederived: 'The fingerprint of the record, worked out anew from its text',
-  payloadHashMatch: 'The payload is the one that was recorded',
-  proofWalk: 'The record is in the group and the batch that its node signed',
-  bundleBinding: 'Receipt, batch and ledger message belong to one another',
-  sigValid: 'The signatures of its node hold',
-};
-
 const PAYLOADS: Readonly<Record<PayloadState, string>> = {
   disclosed: 'held by the node that made the record; it is not in this file',
   withheld: 'not shown to this node',
@@ -53,9 +45,7 @@ const PAYLOADS: Readonly<Record<PayloadState, string>> = {
 
 /** What nobody can read out of a certificate, or out of the file that is attached. */
 export const NOT_SHOWN: readonly string[] = [
-  'that what was recorded is true, complete or allowed: the node signed what it was told;',
-  'that no other record is missing;',
-  'who the persons behind account and record are;',
+  ...NOT_PROVEN,
   'that this federation is the one you mean: compare its fingerprint with one that you have from elsewhere.',
 ];
 
@@ -106,7 +96,7 @@ export function timeWords(at: string): string {
 
 /** The five checks in their order. */
 export function checkLines({ verdict }: Pick<CertificateFacts, 'verdict'>): readonly CheckLine[] {
-  return CHECKS.map((check) => ({ check, name: CHECK_NAMES[check], result: resultOf(verdict, check) }));
+  return CHECKS.map((check) => ({ check, name: CHECK_WORDS[check], result: resultOf(verdict, check) }));
 }
 
 function resultOf({ checks, facts, problems }: CertificateFacts['verdict'], check: Check): CheckResult {

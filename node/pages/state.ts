@@ -1,4 +1,3 @@
-import type { Check } from '../../protocol/verdict/problem.ts';
 import type { Word } from '../../protocol/verdict/word.ts';
 
 /** What a person reads of a verdict: five states, told apart by words and by shape, never by colour alone. */
@@ -26,20 +25,3 @@ export function stateOf(word: Word | null, isPinned: boolean): State {
   const state = word === null ? 'does-not-hold' : (STATE_OF[word] ?? 'does-not-hold');
   return state === 'proven' && !isPinned ? 'consistent' : state;
 }
-
-/** The five checks in plain words; their names in the code stand behind. */
-export const CHECK_WORDS: Readonly<Record<Check, string>> = {
-  leafRederived: 'The record was hashed again from its text',
-  payloadHashMatch: 'The content is the one that was recorded',
-  proofWalk: 'The record is in the batch: its path leads to the root',
-  bundleBinding: 'Record, receipt and batch name each other',
-  sigValid: 'The signatures hold (ML-DSA-65)',
-};
-
-/** What no verdict says. */
-export const NOT_PROVEN = [
-  'that what was recorded is true, or the decision right',
-  'that nothing else happened: a record shows itself alone; gaps show in the numbers of its source',
-  'who the persons are: they stand under pseudonyms',
-  'that any law is complied with',
-] as const;

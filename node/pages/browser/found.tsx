@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import { CHECKS } from '../../../protocol/verdict/problem.ts';
 import { Code, Foreign, Moment } from '../server/foreign.tsx';
-import { CHECK_WORDS, NOT_PROVEN, STATES, type State, stateOf } from '../state.ts';
+import { CHECK_WORDS, NOT_PROVEN } from '../../../protocol/verdict/plain-words.ts';
+import { STATES, type State, stateOf } from '../state.ts';
 import type { Judged } from './judge-text.ts';
 
 type JudgedBundle = Extract<Judged, { readonly kind: 'bundle' }>;

@@ -1,5 +1,6 @@
 import { CHECKS } from '../../../protocol/verdict/problem.ts';
-import { CHECK_WORDS, NOT_PROVEN, STATES, stateOf } from '../state.ts';
+import { CHECK_WORDS, NOT_PROVEN } from '../../../protocol/verdict/plain-words.ts';
+import { STATES, stateOf } from '../state.ts';
 import type { RecordPage, RecordReport, Root } from '../page.ts';
 import { Code, Foreign, Moment } from './foreign.tsx';
 import { QrCode } from './qr-code.tsx';
