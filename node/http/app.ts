@@ -296,7 +296,8 @@ async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRou
     return gate.free(context, route, async () => inPlace(await call.enter(), () => route.answer(call)));
   }
   const { withoutKey } = route.access === 'key' ? route : {};
-  if (route.access === 'key' && withoutKey !== undefined && context.get('x-api-key') === '') {
+  // A header with nothing in it is a key that is none.
+  if (withoutKey !== undefined && context.req.headers['x-api-key'] === undefined) {
     const free = { ...route, access: 'free', answer: withoutKey } as const;
     return gate.free(context, free, async () => inPlace(await call.enter(), () => withoutKey(call)));
   }

@@ -56,8 +56,6 @@ export interface RecordPage {
   readonly id: string;
   readonly fingerprint: string;
   readonly federation: string;
-  /** SVG paths are made from it: rows of modules, true where dark. */
-  readonly qr: readonly (readonly boolean[])[];
   readonly url: string;
   /** Null where no record of this id is known. */
   readonly report: RecordReport | null;

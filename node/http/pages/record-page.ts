@@ -1,4 +1,3 @@
-import encodeQR from 'qr';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { nodeOfRecord } from '../../../protocol/ids.ts';
 import { recordOfAnyId } from '../../../protocol/object-ids.ts';
@@ -17,9 +16,6 @@ export interface RecordPageSources {
   readonly keys: Pick<FederationKeys, 'rosters'>;
   readonly baseUrl: () => string;
 }
-
-/** Light modules around a QR code (ISO/IEC 18004 §6.3.8). */
-const QUIET_MODULES = 4;
 
 /** `GET /v?id=…`: the form of the first page, which leads to the page of a record. */
 export function recordLookupRoute(): PageRoute {
@@ -53,7 +49,6 @@ export function recordPageRoute(sources: RecordPageSources): PageRoute {
         fingerprint: genesis,
         federation: current.name,
         url,
-        qr: report === null ? [] : encodeQR(url, 'raw', { border: QUIET_MODULES }),
         report,
       } as const;
       return pageAnswer(sources.pages, page, '../', report === null ? 404 : 200);

@@ -1,11 +1,11 @@
-interface QrCodeProps {
-  /** Rows, true where dark, with the light margin around them. */
-  readonly modules: readonly (readonly boolean[])[];
-  readonly label: string;
-}
+import encodeQR from 'qr';
 
-/** A QR code as a picture that prints sharply. */
-export function QrCode({ modules, label }: QrCodeProps) {
+/** Light modules around a QR code (ISO/IEC 18004 §6.3.8). */
+const QUIET_MODULES = 4;
+
+/** A text as a QR code: a picture that prints sharply. */
+export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const modules = encodeQR(text, 'raw', { border: QUIET_MODULES });
   const size = modules.length;
   const path = modules.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
   return (

@@ -167,7 +167,7 @@ function Witnesses({ report }: { readonly report: RecordReport }) {
 }
 
 function Downloads({ page, root }: { readonly page: RecordPage; readonly root: Root }) {
-  const { id, url, qr } = page;
+  const { id, url } = page;
   return (
     <section aria-labelledby="files">
       <h2 id="files">Files</h2>
@@ -188,7 +188,7 @@ function Downloads({ page, root }: { readonly page: RecordPage; readonly root: R
       <p>
         Its address: <Code text={url} />
       </p>
-      <QrCode modules={qr} label="Address of this page" />
+      <QrCode text={url} label="Address of this page" />
       <details>
         <summary>On the command line</summary>
         <pre tabIndex={0}>{`curl -o proof.json ${url.replace(/\/v\/[^/]*$/, '')}/v1/proofs/${id}
