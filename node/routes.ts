@@ -43,6 +43,7 @@ import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
 import { publicRecordRoutes } from './http/routes/public-record.ts';
+import { shareRoutes } from './http/routes/shares.ts';
 import { signUpRoute } from './http/routes/sign-up.ts';
 import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestBatchRoute } from './http/routes/tiered-attest-batch.ts';
@@ -86,6 +87,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     proofRoute(context),
     certificateRoute({ ...context, self: config.id }),
     verifyBundleRoute({ verifier, now }),
+    ...shareRoutes({ ...context, self: config.id, addressOf: placeOf, clientOf: addressOf, baseUrl, now }),
     healthRoute({
       region,
       node: config.id,

@@ -20,7 +20,10 @@ export type AccountErrorCode =
   | 'key-ended'
   | 'last-admin'
   | 'too-many-keys'
-  /** Of a link for lost keys: it was used, has ended, or never was one. */
+  /** The account has no link of this id. */
+  | 'share-not-found'
+  | 'too-many-shares'
+  /** Of a link for lost keys, or to a record: it was used, has ended, or never was one. */
   | 'link-invalid';
 
 /** A change of accounts or keys that was refused; nothing has changed. The message names no key's text. */

@@ -12,6 +12,7 @@ import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { LostKeys } from './lost-key/lost-keys.ts';
+import { Shares } from './sharing/shares.ts';
 import { createMailer, type MailConfig, type Mailer } from './mail/mailer.ts';
 import { SignUpLimits } from './sign-up/sign-up-limits.ts';
 import { SignUp } from './sign-up/sign-up.ts';
@@ -24,6 +25,8 @@ export interface AccountServices extends AsyncDisposable {
   readonly statements: StatementPublisher;
   readonly signUp: SignUp;
   readonly lostKeys: LostKeys;
+  /** Links to records for those who have no account. */
+  readonly shares: Shares;
   /** Null where this node sends no mail. */
   readonly mailer: Mailer | null;
   readonly auditLog: AuditLog;
@@ -73,6 +76,8 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
   const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits }));
   lostKeys.start();
+  const shares = opening.use(new Shares({ ...options, accountStore }));
+  shares.start();
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
   const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
@@ -82,6 +87,7 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
     statements,
     signUp,
     lostKeys,
+    shares,
     mailer,
     auditLog,
     rates,

@@ -19,6 +19,9 @@ const ApiKeyShape = Closed({
   addresses: Type.Union([Type.Array(Type.String()), Type.Null()]),
   createdAt: TimestampShape,
   expiresAt: Type.Union([TimestampShape, Type.Null()]),
+  /** The first and last moment of the records that it may see; null or absent: without bound. */
+  from: Type.Optional(Type.Union([TimestampShape, Type.Null()])),
+  to: Type.Optional(Type.Union([TimestampShape, Type.Null()])),
   revokedAt: Type.Union([TimestampShape, Type.Null()]),
   /** The key made in its place; this one then ends at `expiresAt`. */
   replacedBy: Type.Union([KeyIdShape, Type.Null()]),
@@ -34,7 +37,10 @@ export const apiKeyTable = jsonTable('api-key', ApiKeyShape);
 export const accountKeyTable = new Table('account-key', textCodec);
 
 /** What a key may do, on which sources, from where, and until when. */
-export type KeyTerms = Pick<ApiKey, 'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt'>;
+export type KeyTerms = Pick<
+  ApiKey,
+  'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt' | 'from' | 'to'
+>;
 
 /** The terms of a key that may do everything. */
 export const ADMIN_TERMS: KeyTerms = {
@@ -56,9 +62,11 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyStat
 
 /** A key that nobody has used yet. */
 export function freshKey(id: KeyId, account: string, terms: KeyTerms, createdAt: Timestamp): ApiKey {
-  const { name, preset, scopes, sources, addresses, expiresAt } = terms;
+  const { name, preset, scopes, sources, addresses, expiresAt, ...rest } = terms;
+  const { from = null, to = null } = rest;
+  const period = { ...(from !== null && { from }), ...(to !== null && { to }) };
   const state = { createdAt, expiresAt, revokedAt: null, replacedBy: null, lastUsedDay: null };
-  return { id, account, name, preset, scopes, sources, addresses, ...state };
+  return { id, account, name, preset, scopes, sources, addresses, ...period, ...state };
 }
 
 /** The rows of a key, for one atomic write. */
@@ -74,7 +82,7 @@ export function keyRemoval(digest: string, key: ApiKey): Operation[] {
 /** A key as its owner and the operator see it at a moment (epoch milliseconds). */
 export function keyAnswer(key: ApiKey, now: number): KeyAnswer {
   const { id, name, preset, scopes, sources, addresses } = key;
-  const { createdAt, expiresAt, revokedAt, replacedBy, lastUsedDay } = key;
+  const { createdAt, expiresAt, from = null, to = null, revokedAt, replacedBy, lastUsedDay } = key;
   const terms = { id, name, status: keyState(key, now), preset, scopes, sources, addresses };
-  return { ...terms, createdAt, expiresAt, revokedAt, replacedBy, lastUsedDay };
+  return { ...terms, createdAt, expiresAt, from, to, revokedAt, replacedBy, lastUsedDay };
 }

@@ -14,6 +14,9 @@ export interface KeyRequest {
   readonly addresses?: readonly string[] | null;
   /** RFC 3339, or null for none. */
   readonly expiresAt?: string | null;
+  /** First and last moment of the records that it may see. RFC 3339, or null for no bound. */
+  readonly from?: string | null;
+  readonly to?: string | null;
 }
 
 /** An auditor's key is for a while: this long where nothing else is said. */
@@ -34,6 +37,7 @@ export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number
     sources: request.sources === undefined ? (maker?.sources ?? null) : unique(request.sources),
     addresses: request.addresses === undefined ? (maker?.addresses ?? null) : addressesOf(request.addresses),
     expiresAt: expiryOf(request.expiresAt, preset, maker?.expiresAt ?? null, now),
+    ...periodOf(request, maker),
   };
   if (maker !== null) requireWithin(maker, terms, preset === null ? 'scopes' : 'preset');
   return terms;
@@ -50,6 +54,8 @@ export function requireWithin(maker: KeyTerms, asked: KeyTerms, scopesField = 's
   if (!endsWithin(maker.expiresAt, asked.expiresAt)) {
     throw new AccountError('beyond-maker', 'the key that asks ends before that itself', 'expiresAt');
   }
+  const field = periodBeyond(maker, asked);
+  if (field !== null) throw new AccountError('beyond-maker', 'the key that asks does not see that far itself', field);
   if (!staysWithin(maker.addresses, asked.addresses)) {
     throw new AccountError('beyond-maker', 'the key that asks is not taken from all of these addresses', 'addresses');
   }
@@ -65,6 +71,27 @@ export function reachesAllOf(
     other.scopes.every((scope) => one.scopes.includes(scope)) &&
     (sources === null || (other.sources?.every((source) => sources.includes(source)) ?? false))
   );
+}
+
+/** Throws `AccountError` `terms-invalid` on what is no time, and on an end before the beginning. */
+function periodOf(request: KeyRequest, maker: KeyTerms | null): Pick<KeyTerms, 'from' | 'to'> {
+  const bound = (field: 'from' | 'to'): Timestamp | null => {
+    const asked = request[field];
+    return asked === undefined ? (maker?.[field] ?? null) : asked === null ? null : readTime(asked, field);
+  };
+  const [from, to] = [bound('from'), bound('to')];
+  if (from !== null && to !== null && Date.parse(to) < Date.parse(from)) {
+    throw new AccountError('terms-invalid', 'lies before from', 'to');
+  }
+  return { ...(from !== null && { from }), ...(to !== null && { to }) };
+}
+
+/** The bound of a period that reaches further than that of the maker; null where none does. */
+function periodBeyond(maker: KeyTerms, asked: KeyTerms): 'from' | 'to' | null {
+  const { from = null, to = null } = asked;
+  const { from: first = null, to: last = null } = maker;
+  if (first !== null && (from === null || Date.parse(from) < Date.parse(first))) return 'from';
+  return last !== null && (to === null || Date.parse(to) > Date.parse(last)) ? 'to' : null;
 }
 
 function scopesOf({ preset, scopes }: KeyRequest): Scope[] {
@@ -108,17 +135,17 @@ function expiryOf(
   }
   if (asked === undefined) return makers;
   if (asked === null) return null;
-  const at = readExpiry(asked);
+  const at = readTime(asked, 'expiresAt');
   if (Date.parse(at) <= now) throw new AccountError('terms-invalid', 'has passed', 'expiresAt');
   return at;
 }
 
-function readExpiry(text: string): Timestamp {
+function readTime(text: string, field: 'expiresAt' | 'from' | 'to'): Timestamp {
   try {
     return timestampOf(readRfc3339(text));
   } catch (error) {
     if (!(error instanceof TimeError)) throw error;
-    throw new AccountError('terms-invalid', 'must be an RFC 3339 time', 'expiresAt');
+    throw new AccountError('terms-invalid', 'must be an RFC 3339 time', field);
   }
 }
 

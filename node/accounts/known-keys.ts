@@ -100,9 +100,13 @@ export class KnownKeys {
   }
 }
 
-function foundOf(account: Caller['account'], { id, scopes, sources, addresses }: ApiKey): AuthenticatedKey {
+function foundOf(
+  account: Caller['account'],
+  { id, scopes, sources, addresses, from = null, to = null }: ApiKey,
+): AuthenticatedKey {
+  const period = { ...(from !== null && { from }), ...(to !== null && { to }) };
   return {
-    caller: { account, key: { id, scopes, sources } },
+    caller: { account, key: { id, scopes, sources, ...period } },
     addresses: addresses === null ? null : new AddressList(addresses),
   };
 }

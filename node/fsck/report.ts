@@ -50,6 +50,7 @@ const NO_COUNTS = {
   foreignStatements: 0,
   signUps: 0,
   lostKeyLinks: 0,
+  shares: 0,
   auditLogs: 0,
   auditEntries: 0,
   auditEntriesLost: 0,

@@ -110,6 +110,13 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
   return { text, value: parseJsonBody(text, limits) };
 }
 
+/** The same where it may be left out: a request without any body is one with an empty object. */
+export async function readOptionalBody(request: IncomingMessage, limits: BodyLimits): Promise<JsonObject> {
+  const { headers } = request;
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  return isEmpty ? {} : (await readJsonBody(request, limits)).value;
+}
+
 /** The same body as its text, for those who parse it elsewhere. Throws what `readJsonBody` throws before it parses. */
 export async function readJsonText(request: IncomingMessage, limits: BodyLimits): Promise<string> {
   const refusal = refuseByHeaders(request, limits.maxBytes);

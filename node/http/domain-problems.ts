@@ -28,6 +28,8 @@ const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
   'key-ended': 'key-ended',
   'last-admin': 'last-admin-key',
   'too-many-keys': 'too-many-keys',
+  'share-not-found': 'share-not-found',
+  'too-many-shares': 'too-many-shares',
   'link-invalid': 'link-invalid',
 };
 

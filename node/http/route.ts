@@ -168,4 +168,9 @@ export interface ParameterDocumentation {
 }
 
 /** Headers that answers of some routes carry and the document of the API describes. */
-export type AnswerHeaderName = 'Content-Disposition' | 'X-Linked-Truncated' | 'X-Proof-Window-Ends-At';
+export type AnswerHeaderName =
+  | 'Content-Disposition'
+  | 'Referrer-Policy'
+  | 'X-Linked-Truncated'
+  | 'X-Proof-Window-Ends-At'
+  | 'X-Robots-Tag';

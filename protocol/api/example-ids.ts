@@ -43,6 +43,9 @@ export const EXAMPLE_IDS = {
   /** An entry of the register of systems, by its owner's name. */
   systemRef: 'credit-scoring',
   key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
+  share: 'shr_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MC',
+  shareToken: 'zP4Xn8Qb1YtK6vJmWc3RsL0hGdU7fEaTi9oB2xNq5wM',
+  shareAddress: 'https://eu.example/v1/shared/zP4Xn8Qb1YtK6vJmWc3RsL0hGdU7fEaTi9oB2xNq5wM',
   /** Token of a link that replaces lost keys. */
   link: 'q7Jm2Xc0VtN9r4BzKfYw1LhE6sUdGpQ8aTiR3oC5ekA',
 } as const;

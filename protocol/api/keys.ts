@@ -32,6 +32,9 @@ export const KEY_TERMS_MEMBERS = {
   /** IP addresses and CIDR ranges. */
   addresses: Type.Optional(OrNull(Type.Array(AddressRangeShape, { minItems: 1, maxItems: MAX_KEY_LIMITS }))),
   expiresAt: Type.Optional(OrNull(MomentShape)),
+  /** First and last moment of the records that it may see: for an auditor of a period. */
+  from: Type.Optional(OrNull(MomentShape)),
+  to: Type.Optional(OrNull(MomentShape)),
 };
 
 /** `POST /v1/keys`. */
@@ -62,6 +65,8 @@ export const KeyShape = Closed(
     addresses: OrNull(Type.Array(Type.String())),
     createdAt: TimestampShape,
     expiresAt: OrNull(TimestampShape),
+    from: OrNull(TimestampShape),
+    to: OrNull(TimestampShape),
     revokedAt: OrNull(TimestampShape),
     replacedBy: OrNull(Type.String()),
     /** UTC day. */
@@ -90,6 +95,8 @@ const KEY_EXAMPLE = {
   addresses: ['203.0.113.0/24'],
   createdAt: EXAMPLE_SUBMITTED_AT,
   expiresAt: null,
+  from: null,
+  to: null,
   revokedAt: null,
   replacedBy: null,
   lastUsedDay: null,

@@ -53,8 +53,11 @@ export function statementDraft({ home, account, keys, version, now }: StatementP
   };
 }
 
-function statedKey({ digest, key: { addresses, expiresAt, id, scopes, sources } }: DigestedKey): StatedKey {
-  return { addresses, expiresAt, from: null, hash: hashOf(digest), id, scopes, sources, to: null };
+function statedKey({
+  digest,
+  key: { addresses, expiresAt, from = null, id, scopes, sources, to = null },
+}: DigestedKey): StatedKey {
+  return { addresses, expiresAt, from, hash: hashOf(digest), id, scopes, sources, to };
 }
 
 function hashOf(digest: string): Sha256Hash {

@@ -16,6 +16,14 @@ const OWN_HEADERS = {
     description: 'Set where more records are linked than the bundle holds.',
     schema: { type: 'string', const: 'true' },
   },
+  'Referrer-Policy': {
+    description: 'The address holds a secret, and is told to nobody.',
+    schema: { type: 'string', const: 'no-referrer' },
+  },
+  'X-Robots-Tag': {
+    description: 'Not to be listed anywhere.',
+    schema: { type: 'string', const: 'noindex' },
+  },
   'Content-Disposition': {
     description: 'The name to save the file under.',
     schema: { type: 'string', pattern: '^(attachment|inline); filename=".+"$' },

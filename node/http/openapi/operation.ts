@@ -157,6 +157,8 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/health', 'federation'],
   ['/v1/federation', 'federation'],
   ['/v1/chains/', 'federation'],
+  ['/v1/shares', 'proofs'],
+  ['/v1/shared/', 'proofs'],
   ['/v1/signing-keys', 'federation'],
   ['/v1/revocations', 'federation'],
   ['/v1/rosters', 'federation'],

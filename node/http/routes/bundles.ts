@@ -220,7 +220,8 @@ export function requireProofWindow(
   throw new Problem('proof-window-expired', detail, { extra: { proofWindowEndsAt: proofWindowEnd } });
 }
 
-async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exclude<PayloadAnswer, string>> {
+/** Salt and payload, at the node that made the record. Throws `Problem` 403 and 409. */
+export async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exclude<PayloadAnswer, string>> {
   const { node } = evidence.record;
   if (node !== sources.self) {
     const detail = `The payload is at ${node}, which made the record, and is disclosed there alone.`;

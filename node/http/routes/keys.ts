@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import {
   CreateKeyAnswerShape,
   CreateKeyDocumentShape,
@@ -10,12 +9,11 @@ import {
   RotateKeyAnswerShape,
   RotateKeyRequestShape,
 } from '../../../protocol/api/keys.ts';
-import type { JsonObject } from '../../../protocol/json/value.ts';
 import { keyAnswer } from '../../accounts/api-key.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
 import type { KeyRefusals } from '../../accounts/elsewhere/key-refusals.ts';
 import { isKeyId, type KeyId, KeyIdShape } from '../../accounts/key-id.ts';
-import { readJsonBody } from '../body.ts';
+import { readJsonBody, readOptionalBody } from '../body.ts';
 import { requireScope } from '../gate.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -115,7 +113,9 @@ function rotateRoute({ keys, addressOf, now }: KeyRouteServices): KeyRoute {
       requireHome(caller, addressOf);
       const { account, key: maker } = caller;
       const id = keyParameter(params);
-      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = validateRotate(await readOptionalBody(context));
+      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = validateRotate(
+        await readOptionalBody(context.req, { maxBytes: MAX_BYTES }),
+      );
       const { apiKey, key, replaced } = await keys.rotate(account.id, id, overlapSeconds, { key: maker.id });
       const at = now();
       const body = { success: true, apiKey, key: keyAnswer(key, at), replaced: keyAnswer(replaced, at) };
@@ -159,10 +159,4 @@ function keyParameter({ id = '' }: Readonly<Record<string, string>>): KeyId {
   if (isKeyId(id)) return id;
   const message = 'is not the id of a key';
   throw new Problem('invalid-field', `id ${message}`, { errors: [fieldError(['id'], 'pattern', message)] });
-}
-
-/** A request without any body is one with an empty object. */
-async function readOptionalBody({ req }: Context): Promise<JsonObject> {
-  const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  return isEmpty ? {} : (await readJsonBody(req, { maxBytes: MAX_BYTES })).value;
 }

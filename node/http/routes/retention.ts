@@ -12,6 +12,7 @@ import { type Covered, lockEnd, periodOf } from '../../../protocol/compliance/re
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { covers } from '../../accounts/caller.ts';
 import type { Locks, PlacedLock } from '../../governance/locks.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader, readCursor, writeCursor } from '../query.ts';
@@ -58,7 +59,8 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
         sourceId,
         effective: await effectiveOf(locks, source),
         ...(effectiveByEvent === undefined ? {} : { effectiveByEvent }),
-        locks: page.map(itemOf),
+        // Of locks outside the key's period only what they amount to is told.
+        locks: page.filter(({ record }) => covers(caller.key, record.submittedAt)).map(itemOf),
         nextCursor: found.length > page.length && last !== undefined ? writeCursor([last.record.seq]) : null,
       };
       return { body };

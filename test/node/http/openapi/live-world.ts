@@ -51,6 +51,8 @@ const MAKERS: Partial<Readonly<Record<ExampleName, Maker>>> = {
   registration: { ...AGENT, member: 'registrationId' },
   agent: { ...AGENT, member: 'agentId' },
   key: { operation: 'postKeys', member: 'key.id' },
+  share: { operation: 'postBundlesIdShare', member: 'share.shareId' },
+  shareAddress: { operation: 'postBundlesIdShare', member: 'apiUrl' },
 };
 /** Members of an example that would make its operation go on with a thing instead of making it. */
 const CONTINUES: Readonly<Record<string, readonly string[]>> = { postCorrectiveAction: ['correctiveActionId'] };
@@ -75,16 +77,23 @@ export class LiveWorld {
 
   /** The request that an operation's example stands for, here and now. */
   async request(operation: Operation, variant: Variant): Promise<LiveRequest> {
-    let path = operation.template;
+    const path = await this.#pathOf(operation);
     const query = new URLSearchParams();
     for (const { place, name, example, required } of operation.parameters) {
-      if (place === 'header' || name === 'cursor') continue;
-      const value = String(await this.#live(example, operation));
-      if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
-      else if (required || variant === 'whole') query.set(name, value);
+      if (place !== 'query' || name === 'cursor') continue;
+      if (required || variant === 'whole') query.set(name, String(await this.#live(example, operation)));
     }
     const search = query.size === 0 ? '' : `?${query}`;
     return { path: path + search, body: await this.#body(operation, variant) };
+  }
+
+  async #pathOf(operation: Operation): Promise<string> {
+    let path = operation.template;
+    for (const { place, name, example } of operation.parameters) {
+      if (place !== 'path') continue;
+      path = path.replace(`{${name}}`, encodeURIComponent(String(await this.#live(example, operation))));
+    }
+    return path;
   }
 
   async #body(operation: Operation, variant: Variant): Promise<JsonValue | undefined> {
@@ -127,6 +136,7 @@ export class LiveWorld {
     if (name === 'source') return this.#source(user);
     if (name === 'systemRef') return this.#system(user);
     if (name === 'link') return this.#services.link?.() ?? EXAMPLE_IDS.link;
+    if (name === 'shareToken') return (await this.#make('shareAddress')).split('/').at(-1) ?? '';
     const maker = MAKERS[name];
     if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
     if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;
@@ -162,7 +172,8 @@ export class LiveWorld {
     const live = await this.#live({ ...members, ...body }, operation);
     // Things are on the ledger when they are used, as most are in real life.
     const headers = { prefer: `wait=${patience}` };
-    return requireAccepted(id, await node.post(operation.template, live, { key: makerKey, headers })).body;
+    const path = await this.#pathOf(operation);
+    return requireAccepted(id, await node.post(path, live, { key: makerKey, headers })).body;
   }
 }
 

@@ -194,6 +194,31 @@ test('a mistyped key is told apart from one that is not known', async () => {
   );
 });
 
+test('an auditor’s key sees the records of its period alone, and makes none that sees more', async () => {
+  const before = String((await attest(API_KEYS.unmetered, 'audited')).body.attestationId);
+  const from = new Date(Date.now() + 1).toISOString();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const within = String((await attest(API_KEYS.unmetered, 'audited')).body.attestationId);
+  const terms = { preset: 'auditor', sources: ['audited'], from, to: '2099-01-01T00:00:00Z' };
+  const { apiKey, key } = await created(terms);
+  assert.equal([key.from, key.to], [from, '2099-01-01T00:00:00.000Z']);
+  const ask = { key: apiKey };
+  const { items } = (await node.get('/v1/attestations', ask)).body;
+  assert.equal(Array.isArray(items) ? items.length : items, 1);
+  assert.is((await node.get(`/v1/bundles/${within}?partial=1`, ask)).status, 200);
+  requireProblem(await node.get(`/v1/bundles/${before}?partial=1`, ask), 'scope-forbidden', 'before its period');
+  requireProblem(await node.get('/v1/reports/gap', ask), 'scope-forbidden', 'of all times');
+  requireProblem(await attest(apiKey, 'audited'), 'scope-forbidden', 'it writes nothing');
+  const reversed = { preset: 'auditor', from: '2099-01-01T00:00:00Z', to: '2098-01-01T00:00:00Z' };
+  requireProblem(await node.post('/v1/keys', reversed), 'invalid-field', 'ends before it begins', 'to');
+  const admin = await created({ preset: 'admin', from });
+  for (const wider of [{ from: null }, { from: '2020-01-01T00:00:00Z' }]) {
+    const asked = await node.post('/v1/keys', { preset: 'auditor', ...wider }, { key: admin.apiKey });
+    requireProblem(asked, 'scope-forbidden', 'more than its maker sees', 'from');
+  }
+  assert.is((await created({ preset: 'auditor' }, admin.apiKey)).key.from, from, 'as its maker');
+});
+
 test('a key that is not known here is told which node made it, where its text says so', async () => {
   const strange = await attest(newKeyText(nodeId('us')));
   requireProblem(strange, 'api-key-invalid', 'of us');
