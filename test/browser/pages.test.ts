@@ -148,6 +148,23 @@ if (browser !== null) {
     await context.close();
   });
 
+  test('a link to a record shows its content to whoever has it, and its secret is in no request but one', async () => {
+    const { url } = (await node.post(`/v1/bundles/${confirmed}/share`, { disclosure: true })).body;
+    const { pathname, hash } = new URL(String(url));
+    await using open = await opened(pathname + hash);
+    const { page, seen } = open;
+    await page.click('text=The content, as it was recorded');
+    const content = await page.locator('#own-check pre').first().innerText();
+    assert.ok(content.includes('<svg onload=alert(1)>'), content);
+    assert.ok(content.includes('\\u{202e}'), 'what turns text around is shown');
+    const secret = hash.replace('#share=', '');
+    assert.equal(
+      seen.requests.filter((asked) => new URL(asked).pathname.includes(secret)).map((asked) => new URL(asked).pathname),
+      [`/v1/shared/${secret}`],
+    );
+    assert.equal(seen.faults, []);
+  });
+
   test('the search of the reference hides what does not fit', async () => {
     await using open = await opened('/docs');
     const { page } = open;
