@@ -87,6 +87,8 @@ export interface LogPage {
   /** In seconds; null where nothing was decided yet. */
   readonly lastDecisionAgeSeconds: number | null;
   readonly isLate: boolean;
+  /** The newest first. */
+  readonly decisions: readonly { readonly index: number; readonly what: string; readonly at: string }[];
   readonly members: readonly MemberLine[];
   readonly checkpoints: readonly { readonly node: string; readonly size: number; readonly current: boolean }[];
   readonly misdeeds: readonly { readonly node: string; readonly batch: number; readonly stands: boolean }[];

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../protocol/json/value.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
 import { fingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
 import { verifierFiles } from '../../scripts/release/verifier-files.ts';
@@ -118,6 +119,29 @@ if (browser !== null) {
     });
   }
 
+  test('WebCrypto and the code of the page come to the same, and each says which of them checked', async () => {
+    const found: string[] = [];
+    for (const isOff of [false, true]) {
+      await using open = await opened(PLACES[1] ?? '');
+      if (isOff) {
+        await open.page.evaluate(() => {
+          crypto.subtle.importKey = () => Promise.reject(new Error('not supported'));
+        });
+      }
+      await pinBy(open.page, log.genesis);
+      await open.drop(['1.json', good], ['2.json', bad], ['3.json', few]);
+      const by = isOff ? 'noble' : 'WebCrypto';
+      assert.match(await open.page.locator('.result').first().innerText(), new RegExp(`Signatures checked by ${by}`));
+      const [download] = await Promise.all([
+        open.page.waitForEvent('download'),
+        open.page.click('text=Save the result'),
+      ]);
+      const { results } = JSON.parse(await readFile(await download.path(), 'utf8'));
+      found.push(JSON.stringify(results.map(judgedOf)));
+    }
+    assert.is(found[0], found[1]);
+  });
+
   test('what was recorded is shown as text, whatever it is, and so is the name of a file', async () => {
     const hostileLog = await FederationLog.create();
     const batch = await hostileLog.record('eu', [{ payload: { data: { output: HOSTILE } } }]);
@@ -163,6 +187,11 @@ if (browser !== null) {
     await pinBy(open.page, 'word '.repeat(23));
     assert.match(await open.page.locator('#pin-form').innerText(), /^✕ a fingerprint is 24 words/);
   });
+}
+
+/** Without the time of the check. */
+function judgedOf({ verdict }: { readonly verdict: JsonObject }): JsonObject {
+  return { ...verdict, evidence: null };
 }
 
 async function misbehaviour(): Promise<{ readonly text: string; readonly pin: string }> {

@@ -1,5 +1,6 @@
 import type { NodeId } from '../../../protocol/ids.ts';
-import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import type { LedgerMessage } from '../../../protocol/log/message.ts';
+import { timestampOfConsensus } from '../../../protocol/time.ts';
 import type { Equivocations } from '../../federation/equivocations.ts';
 import type { Chains } from '../../log/chains.ts';
 import type { FederationLog } from '../../log/federation-log.ts';
@@ -22,12 +23,14 @@ export interface FederationPageSources {
   readonly chains: Pick<Chains, 'head'>;
   readonly equivocations: Pick<Equivocations, 'all' | 'accuses'>;
   readonly peers: () => readonly PeerState[];
-  readonly federationLog: Pick<FederationLog, 'size' | 'root' | 'timeOf'>;
+  readonly federationLog: Pick<FederationLog, 'decision' | 'size' | 'root'>;
   readonly follower: LogSources;
 }
 
 /** Age of the last decision from which the log counts as late while something waits for one. In seconds. */
 const LATE_SECONDS = 600;
+/** Decisions that the page of the log lists. */
+const NEWEST = 12;
 
 /** `GET /`: what this node is, and how to begin. */
 export function frontPageRoute(sources: FederationPageSources): PageRoute {
@@ -89,7 +92,8 @@ async function logOf(sources: FederationPageSources): Promise<LogPage> {
   const { self, now, keys, equivocations, federationLog, follower } = sources;
   const { genesis, current } = keys.rosters;
   const { size, root } = federationLog;
-  const lastDecisionAt: Timestamp | null = size === 0 ? null : await federationLog.timeOf(size - 1);
+  const decisions = await newestOf(federationLog);
+  const lastDecisionAt = decisions[0]?.at ?? null;
   const age = lastDecisionAt === null ? null : Math.max(0, (now() - Date.parse(lastDecisionAt)) / 1000);
   const isWaiting = logHealth(follower).waitingFor !== 'nothing';
   return {
@@ -101,7 +105,8 @@ async function logOf(sources: FederationPageSources): Promise<LogPage> {
     topicId: current.ledger.topicId,
     size,
     rootHash: size === 0 ? null : root,
-    lastDecisionAt: lastDecisionAt === null ? null : timestampOf(Date.parse(lastDecisionAt)),
+    lastDecisionAt,
+    decisions,
     lastDecisionAgeSeconds: age,
     isLate: isWaiting && age !== null && age > LATE_SECONDS,
     members: membersOf(sources),
@@ -112,6 +117,21 @@ async function logOf(sources: FederationPageSources): Promise<LogPage> {
     })),
     misdeeds: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
   };
+}
+
+/** The newest decisions, and what each is on. */
+async function newestOf(log: Pick<FederationLog, 'decision' | 'size'>): Promise<LogPage['decisions']> {
+  const indexes = Array.from({ length: Math.min(NEWEST, log.size) }, (_, i) => log.size - 1 - i);
+  const logged = await Promise.all(indexes.map((index) => log.decision(index)));
+  return logged.flatMap((found) => {
+    if (found === undefined) return [];
+    const { decision, named } = found;
+    return [{ index: decision.index, what: subjectOf(named), at: timestampOfConsensus(decision.consensusTimestamp) }];
+  });
+}
+
+function subjectOf(named: LedgerMessage): string {
+  return named.type === 'batch' ? `batch ${named.batch} of ${named.node}` : named.type;
 }
 
 function membersOf({ self, keys, chains, peers, equivocations }: FederationPageSources): readonly MemberLine[] {

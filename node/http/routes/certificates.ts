@@ -64,7 +64,10 @@ export function certificateRoute(sources: CertificateSources): KeyRoute {
 }
 
 /** Throws `Problem` 404. */
-async function findRecord({ verifier }: CertificateSources, id: RecordId): Promise<VerifiedRecord> {
+export async function findRecord(
+  { verifier }: Pick<CertificateSources, 'verifier'>,
+  id: RecordId,
+): Promise<VerifiedRecord> {
   const found = await verifier.verifyRecord(id);
   if (found === undefined) throw recordNotFound(id);
   return found;
@@ -75,8 +78,9 @@ interface AttachedProof {
   readonly showsBody: boolean;
 }
 
-async function certificate(
-  { self, baseUrl, certificates }: CertificateSources,
+/** The page of a record with a file that proves it attached. Throws `Problem` 503. */
+export async function certificate(
+  { self, baseUrl, certificates }: Pick<CertificateSources, 'baseUrl' | 'certificates' | 'self'>,
   found: VerifiedRecord,
   { proof, showsBody }: AttachedProof,
   windowHeaders: Readonly<Record<string, string>> = {},

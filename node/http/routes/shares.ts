@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import Type from 'typebox';
 import { BUNDLE_EXAMPLE, BundleAnswerShape } from '../../../protocol/api/bundles.ts';
+import { CERTIFICATE_EXAMPLE, CERTIFICATE_TYPE } from '../../../protocol/api/certificate.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
   MadeShareAnswerShape,
@@ -17,16 +18,21 @@ import type { AccountStore } from '../../accounts/account-store.ts';
 import { mayName } from '../../accounts/caller.ts';
 import { type Share, shareStatus } from '../../accounts/sharing/share-tables.ts';
 import type { Shares } from '../../accounts/sharing/shares.ts';
+import type { CertificateThread } from '../../certificates/certificate-thread.ts';
 import { completeBundle } from '../../verification/bundles.ts';
+import type { Verifier } from '../../verification/verifier.ts';
 import { readOptionalBody } from '../body.ts';
 import { requireHome } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import type { Answer, Call, FreeRoute, KeyRoute, Route } from '../route.ts';
 import { validator } from '../validation.ts';
 import { type BundleSources, disclose, requireOwn, requireProofWindow } from './bundles.ts';
+import { certificate, findRecord } from './certificates.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 
 export interface ShareServices extends BundleSources {
+  readonly verifier: Pick<Verifier, 'verifyRecord'>;
+  readonly certificates: Pick<CertificateThread, 'make'>;
   readonly shares: Pick<Shares, 'list' | 'make' | 'open' | 'revoke'>;
   readonly accounts: { readonly accountStore: Pick<AccountStore, 'requireAccount'> };
   readonly auditLog: Pick<AuditLog, 'note'>;
@@ -38,11 +44,24 @@ const MAX_BYTES = 8 << 10;
 /** What holds a secret, or was reached by one, is kept by nobody and listed nowhere. */
 const SECRET_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' };
 const SHARE_PARAMETER = { id: { description: 'Id of the link.', shape: ShareIdShape, example: EXAMPLE_IDS.share } };
+const TOKEN_PARAMETER = {
+  token: {
+    description: 'From the link.',
+    shape: Type.String({ pattern: SHARE_TOKEN_PATTERN }),
+    example: EXAMPLE_IDS.shareToken,
+  },
+};
 const validateShare = validator(ShareRequestShape);
 
 /** Links that give the bundle of one record to somebody without an account (api-rules §2.8). */
 export function shareRoutes(services: ShareServices): readonly Route[] {
-  return [makeRoute(services), listRoute(services), revokeRoute(services), sharedRoute(services)];
+  return [
+    makeRoute(services),
+    listRoute(services),
+    revokeRoute(services),
+    sharedRoute(services),
+    sharedCertificateRoute(services),
+  ];
 }
 
 function makeRoute(services: ShareServices): KeyRoute {
@@ -149,47 +168,83 @@ function sharedRoute(services: ShareServices): FreeRoute {
       description:
         'As it stands: before the ledger decided the batch of the record, without a decision. One answer for links that ' +
         'ended, were revoked and never were.',
-      params: {
-        token: {
-          description: 'From the link.',
-          shape: Type.String({ pattern: SHARE_TOKEN_PATTERN }),
-          example: EXAMPLE_IDS.shareToken,
-        },
-      },
+      params: TOKEN_PARAMETER,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
       headers: ['Referrer-Policy', 'X-Robots-Tag'],
       problems: ['link-invalid', 'proof-window-expired', 'payload-elsewhere', 'payload-erased'],
     },
-    answer: (call) => shared(services, call),
+    answer: (call) =>
+      used(services, call, async (share) => {
+        const headers = { ...SECRET_HEADERS, 'Content-Type': JSON_TYPE };
+        return { body: await sharedBundle(services, share), headers };
+      }),
   };
 }
 
-async function shared(services: ShareServices, { context, params: { token = '' } }: Call): Promise<Answer> {
-  const { shares, accounts, auditLog, evidence, clientOf, now } = services;
-  const share = await shares.open(token);
-  const facts = {
-    action: 'GET /v1/shared/:token',
-    address: clientOf(context),
-    by: share.id,
-    requestId: String(context.response.get('x-request-id')),
-    subject: share.record,
+function sharedCertificateRoute(services: ShareServices): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/v1/shared/:token/certificate',
+    access: 'free',
+    crossOrigin: false,
+    documentation: {
+      summary: 'The certificate of the record that a link gives',
+      description: 'As `GET /v1/certificates/{id}` answers it, with the bundle of the link attached.',
+      params: TOKEN_PARAMETER,
+      answer: { contentType: CERTIFICATE_TYPE, example: CERTIFICATE_EXAMPLE },
+      headers: ['Content-Disposition', 'Referrer-Policy', 'X-Robots-Tag'],
+      problems: [
+        'link-invalid',
+        'proof-window-expired',
+        'payload-elsewhere',
+        'payload-erased',
+        'dependency-unavailable',
+      ],
+    },
+    answer: (call) =>
+      used(services, call, async (share) => {
+        const proof = await sharedBundle(services, share);
+        const found = await findRecord(services, share.record);
+        return certificate(services, found, { proof, showsBody: true }, SECRET_HEADERS);
+      }),
   };
+}
+
+/** What a link gives, as text. Throws `Problem` 403, 404 and 409. */
+async function sharedBundle(services: ShareServices, share: Share): Promise<string> {
+  const { accounts, evidence, now } = services;
+  const found = await evidence(share.record);
+  if (found === undefined) throw recordNotFound(share.record);
+  const account = await accounts.accountStore.requireAccount(share.account);
+  requireProofWindow(found.record, { account, key: { id: share.madeBy, scopes: [], sources: null } }, now());
+  const disclosed = share.disclosure ? await disclose(services, found) : undefined;
+  return JSON.stringify(await completeBundle(services, found, disclosed === undefined ? {} : { disclosed }));
+}
+
+/** Each use of a link that works is in the log of its account, whatever came of it. */
+async function used(
+  { shares, auditLog, clientOf }: ShareServices,
+  { context, params: { token = '' } }: Call,
+  answer: (share: Share) => Promise<Answer>,
+): Promise<Answer> {
+  const share = await shares.open(token);
   let status = 500;
   try {
-    const found = await evidence(share.record);
-    if (found === undefined) throw recordNotFound(share.record);
-    const account = await accounts.accountStore.requireAccount(share.account);
-    const key = { id: share.madeBy, scopes: [], sources: null };
-    requireProofWindow(found.record, { account, key }, now());
-    const disclosed = share.disclosure ? await disclose(services, found) : undefined;
-    const bundle = await completeBundle(services, found, disclosed === undefined ? {} : { disclosed });
-    status = 200;
-    return { body: JSON.stringify(bundle), headers: { ...SECRET_HEADERS, 'Content-Type': JSON_TYPE } };
+    const answered = await answer(share);
+    status = answered.status ?? 200;
+    return answered;
   } catch (error) {
     if (error instanceof Problem) ({ status } = error);
     throw error;
   } finally {
-    auditLog.note(share.account, { ...facts, status });
+    auditLog.note(share.account, {
+      action: 'GET /v1/shared/:token',
+      address: clientOf(context),
+      by: share.id,
+      requestId: String(context.response.get('x-request-id')),
+      status,
+      subject: share.record,
+    });
   }
 }
 

@@ -40,6 +40,16 @@ export function LogView({ page, root }: { readonly page: LogPage; readonly root:
           ))}
         </ul>
       </section>
+      <section aria-labelledby="decisions">
+        <h2 id="decisions">Newest decisions</h2>
+        <ul>
+          {page.decisions.map(({ index, what, at }) => (
+            <li key={index}>
+              {index}: <Foreign text={what} />, <Moment at={at} />
+            </li>
+          ))}
+        </ul>
+      </section>
       <section aria-labelledby="members">
         <h2 id="members">Members</h2>
         <Members members={members} />

@@ -62,6 +62,16 @@ test('a link gives the bundle to whoever has it, without the content, and is use
   });
 });
 
+test('its certificate has the bundle of the link inside', async () => {
+  const { token } = await made();
+  const answer = await fetch(`${node.baseUrl}/v1/shared/${token}/certificate`);
+  assert.equal([answer.status, answer.headers.get('content-type')], [200, 'application/pdf']);
+  const bundle = (await shared(token)).text;
+  const pdf = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+  assert.ok(pdf.includes(bundle.slice(0, 200)), 'attached as it is');
+  requireProblem(await node.get(`/v1/shared/${'A'.repeat(43)}/certificate`, { key: null }), 'link-invalid', 'none');
+});
+
 test('with disclosure it gives the content too', async () => {
   const { token } = await made({ disclosure: true });
   assert.ok((await shared(token)).text.includes(SECRET));
