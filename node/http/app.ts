@@ -296,8 +296,10 @@ async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRou
     return gate.free(context, route, async () => inPlace(await call.enter(), () => route.answer(call)));
   }
   const { withoutKey } = route.access === 'key' ? route : {};
-  // A header with nothing in it is a key that is none.
-  if (withoutKey !== undefined && context.req.headers['x-api-key'] === undefined) {
+  const { headers } = context.req;
+  // A header with nothing in it, and one of another name, is a key that is none: its sender is told so.
+  const isKeyless = headers['x-api-key'] === undefined && headers.authorization === undefined;
+  if (withoutKey !== undefined && isKeyless) {
     const free = { ...route, access: 'free', answer: withoutKey } as const;
     return gate.free(context, free, async () => inPlace(await call.enter(), () => withoutKey(call)));
   }
