@@ -27,8 +27,11 @@ interface Trick {
   readonly head?: Omit<Head, 'headers'>;
   /** Its body is broken, so that it cannot be accepted whatever its head says. */
   readonly spoilBody?: boolean;
-  /** Who may accept it: no endpoint (the default), those that take no key, those that take no body, all. */
-  readonly passes?: 'free' | 'bodiless' | 'all';
+  /**
+   * Who may accept it: no endpoint (the default), those that take no key, those that can do without one, those that take
+   * no body, all.
+   */
+  readonly passes?: 'free' | 'keyless' | 'bodiless' | 'all';
   readonly noBody?: boolean;
 }
 
@@ -83,7 +86,7 @@ const KEYS: readonly Trick[] = [
       passes: 'free' as const,
     }),
   ),
-  { what: 'no key', drop: ['x-api-key'], passes: 'free' },
+  { what: 'no key', drop: ['x-api-key'], passes: 'keyless' },
   { what: 'two keys', add: ['x-api-key: mk_other'], passes: 'free' },
   { what: 'a key as a bearer', add: ['Authorization: Bearer x'], drop: ['x-api-key'], passes: 'free' },
 ];
@@ -202,6 +205,7 @@ export function smuggled(sound: Sound, { apiKey }: HeadTools): FuzzedRequest {
 
 function isTaken({ operation, body }: Sound, passes: Trick['passes']): boolean {
   if (passes === 'free') return !operation.keyed;
+  if (passes === 'keyless') return !operation.keyed || operation.keyOptional;
   return passes === 'all' || (passes === 'bodiless' && body === undefined);
 }
 
