@@ -95,13 +95,15 @@ function requireWhole(directory: string, passphrase: readonly string[] = []): Co
   return counts;
 }
 
-function beforeStart(counts: Contents['counts']): Contents['counts'] {
-  return { ...counts, tallies: 0 };
+/** With nothing of what the release before did not count. */
+function beforeStart(counts: Contents['counts'], now: Contents['counts']): Contents['counts'] {
+  const none = Object.fromEntries(Object.keys(now).map((name) => [name, 0]));
+  return { ...none, ...counts, tallies: 0 };
 }
 
 test('fsck finds the home whole, with as much in it as was recorded', () => {
   const counts = requireWhole(home);
-  assert.equal(counts, beforeStart(contents.counts));
+  assert.equal(counts, beforeStart(contents.counts, counts));
 });
 
 test('fsck finds a bit of the home that is another', async () => {
@@ -119,7 +121,8 @@ test('the backup becomes a home, which fsck proves with its encrypted keys', () 
   const restored = join(scratch, 'restored');
   const { exit, told } = command('restore.ts', backup, '--home', restored, ...PASSPHRASE);
   assert.is(exit, 0, told);
-  assert.equal(requireWhole(restored, PASSPHRASE), beforeStart(contents.backupCounts));
+  const counts = requireWhole(restored, PASSPHRASE);
+  assert.equal(counts, beforeStart(contents.backupCounts, counts));
 });
 
 test('a backup of which one bit is another becomes no home', async () => {
