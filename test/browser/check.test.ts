@@ -119,6 +119,28 @@ if (browser !== null) {
     });
   }
 
+  test('all of it can be done by the keyboard', async () => {
+    await using open = await opened(PLACES[0] ?? '');
+    const { page: tab } = open;
+    const focusOn = async (id: string): Promise<void> => {
+      for (let i = 0; i < 20; i++) {
+        await tab.keyboard.press('Tab');
+        if (await tab.evaluate((wanted) => document.activeElement?.id === wanted, id)) return;
+      }
+      assert.unreachable(`${id} cannot be reached`);
+    };
+    await focusOn('pin');
+    await tab.keyboard.type(log.genesis);
+    await tab.keyboard.press('Enter');
+    await tab.waitForSelector('text=Pinned: sha256:');
+    await focusOn('files');
+    await open.drop(['good.json', good]);
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.press('Enter');
+    assert.ok((await tab.locator('.result details').first().getAttribute('open')) !== null, 'the content is unfolded');
+  });
+
   test('WebCrypto and the code of the page come to the same, and each says which of them checked', async () => {
     const found: string[] = [];
     for (const isOff of [false, true]) {
