@@ -10,6 +10,9 @@ const ShareShape = Closed({
   id: Type.String(),
   account: Type.String(),
   record: RecordIdShape,
+  /** Of the record: which keys see the link goes by them. */
+  sourceId: Type.String(),
+  submittedAt: TimestampShape,
   disclosure: Type.Boolean(),
   label: OrNull(Type.String()),
   /** Id of the API key that made it. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS } from '../../../protocol/api/shares.ts';
-import type { NodeId, RecordId } from '../../../protocol/ids.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
@@ -22,7 +23,7 @@ const SWEEP_MS = 3_600_000;
 
 /** What a link is asked for. */
 export interface ShareRequest {
-  readonly record: RecordId;
+  readonly record: Pick<AttestationRecord, 'id' | 'sourceId' | 'submittedAt'>;
   /** RFC 3339. */
   readonly expiresAt?: string | undefined;
   readonly disclosure?: boolean | undefined;
@@ -72,7 +73,9 @@ export class Shares implements AsyncDisposable {
       const share: Share = {
         id: `shr_${node}_${ulid(now, randomBytesPooled(ULID_RANDOM_BYTES))}`,
         account,
-        record,
+        record: record.id,
+        sourceId: record.sourceId,
+        submittedAt: record.submittedAt,
         disclosure,
         label: label ?? null,
         madeBy,
@@ -96,12 +99,17 @@ export class Shares implements AsyncDisposable {
     return shares;
   }
 
-  /** Ends a link at once; one that has ended stays as it is. Throws `AccountError` `share-not-found`. */
-  revoke(account: string, id: string): Promise<Share> {
+  /**
+   * Ends a link at once; one that has ended stays as it is. `maySee`: whether the key that asks sees the link. Throws
+   * `AccountError` `share-not-found`.
+   */
+  revoke(account: string, id: string, maySee: (share: Share) => boolean): Promise<Share> {
     const { store, accountStore } = this.#options;
     return this.#locks.exclusive(account, async () => {
       const share = await shareTable.get(store, account, id);
-      if (share === undefined) throw new AccountError('share-not-found', `the account has no link ${id}`);
+      if (share === undefined || !maySee(share)) {
+        throw new AccountError('share-not-found', `the account has no link ${id}`);
+      }
       const now = accountStore.now();
       if (shareStatus(share, now) !== 'active') return share;
       const revoked = { ...share, revokedAt: timestampOf(now) };

@@ -101,7 +101,7 @@ function makeRoute(services: ShareServices): KeyRoute {
       requireOwn(found.record, caller);
       requireProofWindow(found.record, caller, now());
       if (disclosure === true && found.record.node !== self) await disclose(services, found);
-      const request = { record: id, expiresAt, disclosure, label };
+      const request = { record: found.record, expiresAt, disclosure, label };
       const { share, token } = await shares.make(caller.account.id, caller.key.id, request);
       const body = {
         success: true,
@@ -114,7 +114,7 @@ function makeRoute(services: ShareServices): KeyRoute {
   };
 }
 
-function listRoute({ shares, evidence, now }: ShareServices): KeyRoute {
+function listRoute({ shares, now }: ShareServices): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/shares',
@@ -128,12 +128,9 @@ function listRoute({ shares, evidence, now }: ShareServices): KeyRoute {
       problems: [],
     },
     async answer(_call, caller) {
-      const seen: ShareAnswer[] = [];
-      for (const share of await shares.list(caller.account.id)) {
-        const record = (await evidence(share.record))?.record;
-        if (record !== undefined && mayName(caller, record)) seen.push(answerOf(share, now()));
-      }
-      return { body: { success: true, shares: seen } };
+      const seen = (await shares.list(caller.account.id)).filter((share) => mayName(caller, share));
+      const at = now();
+      return { body: { success: true, shares: seen.map((share) => answerOf(share, at)) } };
     },
   };
 }
@@ -151,8 +148,9 @@ function revokeRoute({ shares, now }: ShareServices): KeyRoute {
       answer: { shape: RevokedShareAnswerShape, example: SHARES_EXAMPLE.revoke },
       problems: ['share-not-found'],
     },
-    async answer({ params: { id = '' } }, { account }) {
-      return { body: { success: true, share: answerOf(await shares.revoke(account.id, id), now()) } };
+    async answer({ params: { id = '' } }, caller) {
+      const share = await shares.revoke(caller.account.id, id, (one) => mayName(caller, one));
+      return { body: { success: true, share: answerOf(share, now()) } };
     },
   };
 }

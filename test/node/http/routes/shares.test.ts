@@ -129,7 +129,12 @@ test('only a key of the account that may, and that sees the record, makes or end
     const { apiKey } = accepted(await node.post('/v1/keys', terms));
     requireProblem(await node.post(path, {}, { key: String(apiKey) }), 'scope-forbidden', JSON.stringify(terms));
     const { shares } = accepted(await node.get('/v1/shares', { key: String(apiKey) }));
-    if ('sources' in terms) assert.equal(shares, []);
+    if ('sources' in terms) {
+      assert.equal(shares, []);
+      const { shareId } = await made();
+      const unseen = await node.post(`/v1/shares/${shareId}/revoke`, {}, { key: String(apiKey) });
+      requireProblem(unseen, 'share-not-found', 'of a source that the key does not reach');
+    }
   }
   const { shareId } = await made();
   const foreign = await node.post(`/v1/shares/${shareId}/revoke`, {}, { key: API_KEYS.enterprise });
