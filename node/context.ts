@@ -22,6 +22,7 @@ import { PublicNode } from './federation/public-node.ts';
 import { dropTree } from './federation/reread.ts';
 import { RosterVotes } from './federation/roster-votes.ts';
 import { NodeStart, OwnNames, StartMarks } from './federation/start/node-start.ts';
+import { readRestorations } from './federation/start/restoration-table.ts';
 import { StartAnswers } from './federation/start/start-answers.ts';
 import { StatementNamer } from './federation/statement-namer.ts';
 import { openNodeStore } from './fsck/migration/migrate-store.ts';
@@ -165,6 +166,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federationLog,
     nodeUrl,
     submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts),
+    payloadKey: own.payloadKey,
+    copiedAt: (await readRestorations(store, self)).at(-1)?.takenAt ?? null,
   };
   const people = opening.use(await openAccountServices({ ...overrides, ...callers, store, now, random, log, config }));
   const governance = await openGovernanceServices({

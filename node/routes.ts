@@ -87,7 +87,15 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     proofRoute(context),
     certificateRoute({ ...context, self: config.id }),
     verifyBundleRoute({ verifier, now }),
-    ...shareRoutes({ ...context, self: config.id, addressOf: placeOf, clientOf: addressOf, baseUrl, now }),
+    ...shareRoutes({
+      ...context,
+      self: config.id,
+      addressOf: placeOf,
+      clientOf: addressOf,
+      baseUrl,
+      now,
+      requireStorage: () => context.storageGuard.requireCapacity(),
+    }),
     healthRoute({
       region,
       node: config.id,

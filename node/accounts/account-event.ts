@@ -24,6 +24,8 @@ const STATED = [
 export type AccountAction =
   | (typeof STATED)[number]
   | 'compression.changed'
+  | 'share.created'
+  | 'share.revoked'
   /** The account's address was named in a sign-up, or for lost keys, and a mail went there. */
   | `${MailedActor}.asked`;
 
@@ -32,7 +34,8 @@ export interface AccountEvent {
   readonly account: string;
   readonly action: AccountAction;
   /**
-   * The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, a version, or the account's id.
+   * The key's id (of a rotation the old one's), the share's, the new tier, `on` or `off`, the nodes, a version, or the
+   * account's id.
    */
   readonly subject: string;
   /** Id of the key that asked, or which door it came through. */
@@ -67,6 +70,14 @@ export function statementRestated(account: string, version: number): AccountEven
 }
 
 export function keyEvent(action: AccountAction, { account, id }: ApiKey, actor: Actor): AccountEvent {
+  return { account, action, subject: id, by: nameOf(actor) };
+}
+
+export function shareEvent(
+  action: 'share.created' | 'share.revoked',
+  { account, id }: { readonly account: string; readonly id: string },
+  actor: Actor,
+): AccountEvent {
   return { account, action, subject: id, by: nameOf(actor) };
 }
 

@@ -43,8 +43,8 @@ export class AccountNodes {
 
   /**
    * Puts these in the place of the nodes that an account names. The same ones change nothing. Throws `AccountError`:
-   * `account-not-found`, `not-home`, `nodes-invalid`, `beyond-maker` where the key that asks does not reach every
-   * source, `too-many-keys` where the account's keys make a statement that is too long.
+   * `account-not-found`, `not-home`, `nodes-invalid`, `beyond-maker` where the key that asks is limited to
+   * sources or to a period, `too-many-keys` where the account's keys make a statement that is too long.
    */
   set(id: string, asked: readonly NodeId[], actor: Actor): Promise<Account> {
     const accountStore = this.#accountStore;
@@ -52,8 +52,9 @@ export class AccountNodes {
       if (homeOf(id) !== accountStore.node) throw new AccountError('not-home', `the home of ${id} is another node`);
       const account = await accountStore.requireAccount(id);
       const maker = await accountStore.makerOf(id, actor);
-      if (maker !== null && maker.sources !== null) {
-        throw new AccountError('beyond-maker', 'the key that asks does not reach all sources of the account');
+      const { sources = null, from = null, to = null } = maker ?? {};
+      if (sources !== null || from !== null || to !== null) {
+        throw new AccountError('beyond-maker', 'the key that asks does not reach all records of the account');
       }
       return this.#change(account, keptNodes(asked, accountStore), actor);
     });

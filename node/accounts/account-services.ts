@@ -12,7 +12,7 @@ import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { LostKeys } from './lost-key/lost-keys.ts';
-import { Shares } from './sharing/shares.ts';
+import { Shares, type SharesOptions } from './sharing/shares.ts';
 import { createMailer, type MailConfig, type Mailer } from './mail/mailer.ts';
 import { SignUpLimits } from './sign-up/sign-up-limits.ts';
 import { SignUp } from './sign-up/sign-up.ts';
@@ -39,7 +39,10 @@ export interface AccountServices extends AsyncDisposable {
 }
 
 interface AccountServicesOptions
-  extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'>, Pick<StatementPublisherOptions, 'random'> {
+  extends
+    Pick<UncountedLimitsOptions, 'uncountedPerSecond'>,
+    Pick<StatementPublisherOptions, 'random'>,
+    Pick<SharesOptions, 'copiedAt' | 'payloadKey'> {
   readonly store: Store;
   readonly node: NodeId;
   readonly federationLog: Pick<FederationLog, 'state'>;
@@ -59,11 +62,13 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const { federationLog, submit } = options;
   await using opening = new AsyncDisposableStack();
   const auditLog = opening.use(await AuditLog.open(options));
+  const record: SharesOptions['record'] = (events, operations) =>
+    auditLog.recordWith(events[0].account, events.map(factsOf), operations);
   const accounts = opening.use(
     await Accounts.open({
       ...options,
       isMember: (node) => federationLog.state.members[node] !== undefined,
-      record: (events, operations) => auditLog.recordWith(events[0].account, events.map(factsOf), operations),
+      record,
     }),
   );
   const statements = opening.use(
@@ -76,7 +81,7 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
   const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits }));
   lostKeys.start();
-  const shares = opening.use(new Shares({ ...options, accountStore }));
+  const shares = opening.use(await Shares.open({ ...options, accountStore, record }));
   shares.start();
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);

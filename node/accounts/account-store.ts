@@ -9,7 +9,13 @@ import { AccountError } from './account-error.ts';
 import { type AccountEvent, type Actor, changesStatement } from './account-event.ts';
 import { type Account, accountTable } from './account.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable, keyState, type KeyTerms } from './api-key.ts';
-import { type AuthenticatedKey, type Authentication, type ForeignKeys, KnownKeys } from './known-keys.ts';
+import {
+  type AuthenticatedKey,
+  type Authentication,
+  type ForeignKeys,
+  type KeyInForce,
+  KnownKeys,
+} from './known-keys.ts';
 import { emailDigest } from './mail/mail-address.ts';
 import { type AccountVersion, dueOperation, namesOthers, newestVersion } from './statements/statement-tables.ts';
 
@@ -151,6 +157,11 @@ export class AccountStore implements AsyncDisposable {
 
   peek(apiKey: string): AuthenticatedKey | undefined {
     return this.#known.peek(apiKey);
+  }
+
+  /** Who a key of an account is, where it is in force now. Always read from the store. */
+  keyInForce(account: string, id: string): Promise<KeyInForce | undefined> {
+    return this.#known.inForce(account, id);
   }
 
   /** What is known of keys of other nodes' accounts may have changed: whatever is asked from now on is read again. */

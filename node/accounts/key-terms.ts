@@ -45,7 +45,7 @@ export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number
 
 /** Throws `AccountError` `beyond-maker`, naming the member, where `asked` reaches further than `maker`. */
 export function requireWithin(maker: KeyTerms, asked: KeyTerms, scopesField = 'scopes'): void {
-  if (!reachesAllOf(maker, asked)) {
+  if (!hasAllOf(maker, asked)) {
     const isScope = asked.scopes.some((scope) => !maker.scopes.includes(scope));
     throw isScope
       ? new AccountError('beyond-maker', 'the key that asks lacks one of these scopes itself', scopesField)
@@ -61,11 +61,14 @@ export function requireWithin(maker: KeyTerms, asked: KeyTerms, scopesField = 's
   }
 }
 
-/** Whether one key has every scope and every source of another. */
-export function reachesAllOf(
-  one: Pick<KeyTerms, 'scopes' | 'sources'>,
-  other: Pick<KeyTerms, 'scopes' | 'sources'>,
-): boolean {
+type Reach = Pick<KeyTerms, 'from' | 'scopes' | 'sources' | 'to'>;
+
+/** Whether one key has every scope and every source of another, and sees as far. */
+export function reachesAllOf(one: Reach, other: Reach): boolean {
+  return hasAllOf(one, other) && periodBeyond(one, other) === null;
+}
+
+function hasAllOf(one: Reach, other: Reach): boolean {
   const { sources } = one;
   return (
     other.scopes.every((scope) => one.scopes.includes(scope)) &&
@@ -87,7 +90,7 @@ function periodOf(request: KeyRequest, maker: KeyTerms | null): Pick<KeyTerms, '
 }
 
 /** The bound of a period that reaches further than that of the maker; null where none does. */
-function periodBeyond(maker: KeyTerms, asked: KeyTerms): 'from' | 'to' | null {
+function periodBeyond(maker: Reach, asked: Reach): 'from' | 'to' | null {
   const { from = null, to = null } = asked;
   const { from: first = null, to: last = null } = maker;
   if (first !== null && (from === null || Date.parse(from) < Date.parse(first))) return 'from';

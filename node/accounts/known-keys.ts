@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Reads } from '../store/store.ts';
 import { accountTable } from './account.ts';
 import { AddressList, isAddressRange, NO_ADDRESSES } from '../outbound/address-list.ts';
-import { type ApiKey, apiKeyTable } from './api-key.ts';
+import { accountKeyTable, type ApiKey, apiKeyTable } from './api-key.ts';
 import type { Caller } from './caller.ts';
 import type { ForeignAccounts, ForeignKey } from './elsewhere/foreign-accounts.ts';
 import { keyDigest } from './key-text.ts';
@@ -15,6 +15,13 @@ export interface AuthenticatedKey {
 
 export type Authentication = AuthenticatedKey | 'unknown' | 'revoked' | 'expired';
 
+/** A key that is in force, named by its id. */
+export interface KeyInForce {
+  readonly caller: Caller;
+  /** In epoch milliseconds; infinite where it has no end. */
+  readonly endsAt: number;
+}
+
 interface KnownKey {
   readonly found: AuthenticatedKey;
   /** In epoch milliseconds. */
@@ -24,10 +31,12 @@ interface KnownKey {
 }
 
 /** Of keys of accounts of other nodes. */
-export type ForeignKeys = Pick<ForeignAccounts, 'key'>;
+export type ForeignKeys = Pick<ForeignAccounts, 'key' | 'keyOf'>;
 
 const MAX_KNOWN_KEYS = 10_000;
 const DAY_MS = 86_400_000;
+/** Digest of no key: whatever is asked about, as much is read. */
+const NO_DIGEST = 'none';
 
 /**
  * Whose an API key is: read from the store once and remembered until something changes. What is a key of an account
@@ -71,6 +80,21 @@ export class KnownKeys {
     return known === undefined || known === 'revoked' || this.#now() >= known.endsAt ? undefined : known.found;
   }
 
+  /**
+   * Who a key of an account is, where it is in force now: for what goes on in its name. Always read from the store, by as
+   * many reads whether there is such a key or not, and no use of the key.
+   */
+  async inForce(account: string, id: string): Promise<KeyInForce | undefined> {
+    const digest = (await accountKeyTable.get(this.#store, account, id)) ?? NO_DIGEST;
+    const [key, owner] = [await apiKeyTable.get(this.#store, digest), await accountTable.get(this.#store, account)];
+    const known =
+      key === undefined || owner === undefined
+        ? knownOf(await this.#foreign?.keyOf(account, id))
+        : knownOwn(owner, key);
+    if (typeof known === 'string' || this.#now() >= known.endsAt) return undefined;
+    return { caller: known.found.caller, endsAt: known.endsAt };
+  }
+
   /** Whatever is asked from now on is read again. */
   forget(): void {
     this.#changes++;
@@ -90,14 +114,21 @@ export class KnownKeys {
     if (key === undefined) return this.#readForeign(digest);
     const account = await accountTable.get(this.#store, key.account);
     if (account === undefined) return 'unknown';
-    return key.revokedAt === null ? { found: foundOf(account, key), ...timesOf(key) } : 'revoked';
+    return knownOwn(account, key);
   }
 
   async #readForeign(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
-    const found = (await this.#foreign?.key(digest)) ?? 'unknown';
-    if (found === 'unknown') return found;
-    return found === 'ended' || found.refusal !== undefined ? 'revoked' : foreignKnown(found);
+    return knownOf(await this.#foreign?.key(digest));
   }
+}
+
+function knownOwn(account: Caller['account'], key: ApiKey): KnownKey | 'revoked' {
+  return key.revokedAt === null ? { found: foundOf(account, key), ...timesOf(key) } : 'revoked';
+}
+
+function knownOf(found: ForeignKey | 'ended' | undefined): KnownKey | 'revoked' | 'unknown' {
+  if (found === undefined) return 'unknown';
+  return found === 'ended' || found.refusal !== undefined ? 'revoked' : foreignKnown(found);
 }
 
 function foundOf(

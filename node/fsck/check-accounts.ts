@@ -3,7 +3,6 @@ import { signUpTable } from '../accounts/account-store.ts';
 import { accountTable } from '../accounts/account.ts';
 import { accountKeyTable, apiKeyTable } from '../accounts/api-key.ts';
 import { lostKeyTable } from '../accounts/lost-key/lost-key-table.ts';
-import { shareTable, shareTokenTable } from '../accounts/sharing/share-tables.ts';
 import { emailDigest } from '../accounts/mail/mail-address.ts';
 import { newestVersion, statedVersionTable, statementDueTable } from '../accounts/statements/statement-tables.ts';
 import type { Check, TableCheck } from './check.ts';
@@ -22,8 +21,6 @@ export const accountCheck: TableCheck = {
     accountKeyTable,
     signUpTable,
     lostKeyTable,
-    shareTable,
-    shareTokenTable,
     statementDueTable,
     statedVersionTable,
   ],
@@ -35,7 +32,6 @@ export const accountCheck: TableCheck = {
     await checkDueStatements(check);
     await checkStatedVersions(check);
     await checkLostKeys(check);
-    await checkShares(check);
   },
 };
 
@@ -131,23 +127,5 @@ async function checkLostKeys(check: Check): Promise<void> {
     if (value === undefined) continue;
     if ((await store.get(accountTable.key(value.account))) !== undefined) continue;
     report.problem(lostKeyTable.name, key, `replaces keys of the account ${value.account}, which does not exist`);
-  }
-}
-
-/** Each link stands under its account and its id, and its digest leads to it; no digest leads elsewhere. */
-async function checkShares({ report, store, ...check }: Check): Promise<void> {
-  const links = { report, store, ...check };
-  const digests = new Set<string>();
-  for await (const { key, value } of readRows(links, shareTable)) {
-    report.count('shares');
-    if (value === undefined) continue;
-    const { account, id, digest } = value;
-    digests.add(digest);
-    if (key !== shareTable.key(account, id)) report.problem(shareTable.name, key, `holds the link ${id} of ${account}`);
-    const place = await shareTokenTable.get(store, digest);
-    if (place !== `${account}/${id}`) report.problem(shareTable.name, key, 'has a digest that does not lead to it');
-  }
-  for await (const { key, parts } of readRows(links, shareTokenTable)) {
-    if (!digests.has(parts.join('/'))) report.problem(shareTokenTable.name, key, 'leads to no link');
   }
 }

@@ -15,6 +15,7 @@ import { paymentCheck } from './check-payments.ts';
 import { regwatchCheck } from './check-regwatch.ts';
 import { retentionCheck } from './check-retention.ts';
 import { settlementCheck } from './check-settlements.ts';
+import { shareCheck } from './check-shares.ts';
 import { formatCheck, purgeCheck, restorationCheck, startCheck } from './check-start-state.ts';
 import { statementCheck } from './check-statements.ts';
 import type { TableCheck } from './check.ts';
@@ -36,6 +37,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   formatCheck,
   guardCheck,
   accountCheck,
+  shareCheck,
   foreignAccountCheck,
   agentCheck,
   purgeCheck,

@@ -23,6 +23,7 @@ import { type Gate, strangerAt } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
 import { Problem, PROBLEM_CONTENT_TYPE, problemBody, toProblem } from './problem.ts';
 import type { Answer, Call, OperatorRoute, Route } from './route.ts';
+import { holdsSecret, SecretPaths, SECRET_PATH_HEADERS } from './secret-paths.ts';
 import { WorkBounds } from './work-bounds.ts';
 
 /** What compresses well: JSON and text. Hashes and signatures in bytes do not. */
@@ -33,11 +34,11 @@ const MAX_ACCEPTED = 256;
 
 /**
  * Whether anyone may read what a route answers. Only that is compressed: beside what a stranger chose, the length of a
- * compressed answer would tell of what else is in it (BREACH), and answers to keys and payments hold what is others' or
- * secret; the operator's hold API keys.
+ * compressed answer would tell of what else is in it (BREACH), and answers to keys, payments and links that are secrets
+ * hold what is others' or secret; the operator's hold API keys.
  */
 export function isPublic(route: Route | OperatorRoute): boolean {
-  return route.access === 'free' && ('documentation' in route || 'isPage' in route);
+  return route.access === 'free' && ('documentation' in route || 'isPage' in route) && !holdsSecret(route.path);
 }
 
 /** Sends an answer as the route gave it. */
@@ -221,8 +222,6 @@ const NO_PAYMENTS = { headers: { 'Retry-After': '3600' }, expected: true };
 const REFUSED: ReadonlySet<number> = new Set([429, 503]);
 /** Of a path that stands for many. */
 const PARAMETER = /[:*]/;
-/** Of a path that is a secret itself. */
-const SECRET_PARAMETER = /:token\b/;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
@@ -236,16 +235,17 @@ export function createApp(options: AppOptions): Koa {
   const router = new Router({ sensitive: true });
   const { bounds = new WorkBounds() } = options;
   const exact: ExactRoutes = new Map();
+  const paths = new SecretPaths(PREFIXES.flatMap((prefix) => options.routes.map(({ path }) => prefix + path)));
   const mounting = { ...options, compressor: new Compressor(), bounds, exact };
   for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, mounting);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
   });
-  app.use((context, next) => answerErrors(options, context, next));
+  app.use((context, next) => answerErrors(options, paths, context, next));
   app.use((context, next) => exact.get(`${context.method} ${context.path}`)?.(context) ?? next());
   app.use(router.routes());
   app.use((context) => {
-    throw notRouted(router, context);
+    throw notRouted(router, paths, context);
   });
   return app;
 }
@@ -330,7 +330,7 @@ async function inPlace(place: Disposable, work: () => Promise<Answer>): Promise<
   return answer;
 }
 
-async function answerErrors(options: AppOptions, context: Context, next: Next): Promise<void> {
+async function answerErrors(options: AppOptions, paths: SecretPaths, context: Context, next: Next): Promise<void> {
   const { baseUrl, log, observe } = options;
   const started = performance.now();
   const requestId = requestIdOf(context);
@@ -338,6 +338,8 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
   context.set('X-Content-Type-Options', 'nosniff');
   // Answers differ by key and by payment, which no cache knows, and change: a route says where one may be kept.
   context.set('Cache-Control', 'no-store');
+  const path = paths.shown(context.path);
+  if (path !== context.path) context.set(SECRET_PATH_HEADERS);
   let refusal: Refusal | null = null;
   try {
     await next();
@@ -347,12 +349,12 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
     refusal = refusalOf(problem, context);
     if (refusal !== null) options.onRefused?.(refusal);
     if (problem.isFault) {
-      log.error({ err: problem.cause ?? problem, requestId, path: loggedPath(context) }, problem.detail);
+      log.error({ err: problem.cause ?? problem, requestId, path }, problem.detail);
     }
     context.status = problem.status;
     for (const [name, value] of Object.entries(problem.headers)) context.set(name, value);
     const refused = refusal === null ? {} : { refused: { class: refusal.class, holder: refusal.holder.kind } };
-    const occurrence = { baseUrl: baseUrl(), instance: context.path, requestId, ...refused };
+    const occurrence = { baseUrl: baseUrl(), instance: path, requestId, ...refused };
     context.body = JSON.stringify(problemBody(problem, occurrence));
     context.type = PROBLEM_CONTENT_TYPE;
   }
@@ -373,20 +375,14 @@ function requestIdOf(context: Context): string {
   return REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
 }
 
-/** A path that holds a secret is never logged: its pattern stands for it. */
-function loggedPath(context: Context): string {
-  const route = routeOf(context);
-  return SECRET_PARAMETER.test(route) ? route : context.path;
-}
-
 function routeOf(context: Context): string {
   const matched: unknown = context._matchedRoute;
   return typeof matched === 'string' ? matched : 'none';
 }
 
-function notRouted(router: Router, context: Context): Problem {
+function notRouted(router: Router, paths: SecretPaths, context: Context): Problem {
   const allowed = new Set(router.match(context.path, context.method).path.flatMap((layer) => layer.methods));
-  if (allowed.size === 0) return new Problem('route-not-found', `There is no ${context.path} here.`);
+  if (allowed.size === 0) return new Problem('route-not-found', `There is no ${paths.shown(context.path)} here.`);
   return new Problem('method-not-allowed', `${context.method} is not allowed here.`, {
     headers: { Allow: [...allowed].join(', ') },
   });

@@ -15,6 +15,7 @@ import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
+import { holdsSecret } from './secret-paths.ts';
 
 /** When a caller may ask again. In seconds. */
 const RETRY_AFTER = { headers: { 'Retry-After': '30' } };
@@ -25,13 +26,16 @@ interface Starting {
 }
 
 /**
- * What a node answers while it may not sign: whatever anyone may read without a key goes on. All that needs a key or a
- * payment is refused with 503: the store may be a copy that does not know that a key was revoked or a payment made.
+ * What a node answers while it may not sign: whatever anyone may read without a key goes on. All that needs a key, a
+ * payment or a link that is a secret is refused with 503: the store may be a copy that does not know that a key or a link
+ * was revoked or a payment made.
  */
 export function startingGate(gate: Gate, start: Starting): Gate {
   return {
     free: (context, route, answer) =>
-      start.pending && route.method !== 'GET' ? Promise.reject(recovering()) : gate.free(context, route, answer),
+      start.pending && (route.method !== 'GET' || holdsSecret(route.path))
+        ? Promise.reject(recovering())
+        : gate.free(context, route, answer),
     keyed: (context, route, answer) =>
       start.pending ? Promise.reject(recovering()) : gate.keyed(context, route, answer),
   };

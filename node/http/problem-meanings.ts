@@ -46,7 +46,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'account-not-found': 'This node has no account of this id.',
   'link-invalid':
     'A link for lost keys was used, is older than 15 minutes, was replaced by a newer one, or never was one: ask for another with `POST /v1/lost-key`. A link to a record has ended, was revoked, or never was one: ask whoever sent it.',
-  'share-not-found': 'The account has no link to a record of this id on this node. `GET /v1/shares` lists them.',
+  'share-not-found':
+    'The account has no link to a record of this id on this node that the key may see. `GET /v1/shares` lists them.',
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
@@ -73,7 +74,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'last-admin-key':
     'No other key could administer the account any more. Rotate this one, with `overlapSeconds` 0 where it must end now.',
   'too-many-keys': 'The account has a hundred API keys in use. Revoke one first.',
-  'too-many-shares': 'The account has a thousand links to records, those that ended within 30 days included.',
+  'too-many-shares': 'The account has two hundred links to records that work. Revoke one first.',
   'account-exists': 'There is an account of this id already, with other particulars.',
   'payload-elsewhere':
     'The payload of the record is at the node that made it and leaves it for nobody: ask `node`, at `baseUrl`. The bundle without it is given here.',

@@ -51,6 +51,8 @@ export interface KeyRoute extends RoutePath {
   readonly scope: Scope | null;
   /** Records that one accepted call makes, or the fewest: they count against the daily cap. Default 0. */
   readonly records?: number;
+  /** Whether it takes an `Idempotency-Key` though it makes no records. Default: false. */
+  readonly idempotent?: boolean;
   /** What those are answered who send no key: bounded by their address, as callers of free routes. Default: 401. */
   withoutKey?(call: Call): Promise<Answer>;
   answer(call: Call, caller: Caller): Promise<Answer>;

@@ -12,7 +12,7 @@ export const MAX_REQUEST_ID = 64;
 /** Action of an entry that stands for entries which could not be kept. */
 export const ENTRIES_LOST = 'entries.lost';
 
-/** One use of an API key, or one change of an account or its keys: who, what, when, from where, with what result. */
+/** One use of an API key or a link, or one change of an account or its keys: who, what, when, from where, with what result. */
 export const AuditEntryShape = Closed({
   /** `POST /v1/attest`, the pattern of a route; or `key.created`, `key.rotated`, `tier.changed`… */
   action: Type.String({ minLength: 1, maxLength: MAX_ACTION }),
@@ -20,7 +20,7 @@ export const AuditEntryShape = Closed({
   address: Type.Union([Type.String({ maxLength: MAX_ADDRESS }), Type.Null()]),
   /** Never before the entry before it. */
   at: TimestampShape,
-  /** Id of the API key, or `operator`, `sign-up`, `lost-key` or `node`. */
+  /** Id of the API key or of the link that shares, or `operator`, `sign-up`, `lost-key` or `node`. */
   by: Type.String({ minLength: 1, maxLength: MAX_BY }),
   /** With the action `entries.lost`: how many. */
   lost: Type.Optional(OrdinalShape),
@@ -29,7 +29,7 @@ export const AuditEntryShape = Closed({
   seq: OrdinalShape,
   /** HTTP status that was answered; null where it was no request. */
   status: Type.Union([Type.Integer({ minimum: 100, maximum: 599 }), Type.Null()]),
-  /** Id of the record, key or account that it is about. */
+  /** Id of the record, key, link or account that it is about. */
   subject: Type.Union([Type.String({ maxLength: MAX_SUBJECT }), Type.Null()]),
   v: Type.Literal(1),
 });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { homeOf } from '../../../protocol/accounts/account-id.ts';
 import type { KeyId } from '../../../protocol/accounts/key-id.ts';
 import { readAccountStatement, type StatedKey } from '../../../protocol/accounts/statement.ts';
 import { lowerTier, type Tier } from '../../../protocol/accounts/tier.ts';
@@ -94,6 +95,15 @@ export class ForeignAccounts {
     if (key === undefined) return 'ended';
     if (!foreign.valid.has(key.id)) return undefined;
     return { foreign, key, refusal: await this.refusalOf(foreign, key.id) };
+  }
+
+  /** The same of a key by its id. */
+  async keyOf(account: string, id: string): Promise<ForeignKey | 'ended' | undefined> {
+    const home = homeOf(account);
+    if (home === undefined || home === this.#options.self) return undefined;
+    const hash = (await this.find(account))?.keys.find((key) => key.id === id)?.hash;
+    const found = hash === undefined ? undefined : await this.key(hash.slice(HASH_PREFIX.length));
+    return typeof found === 'object' && found.foreign.account.id !== account ? undefined : found;
   }
 
   /** The record by which a node that has a say refused a key for good; undefined where none did. */

@@ -107,6 +107,13 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   'GET /v1/bundles/:id': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   // A verdict and a bundle, and then the page, in a thread.
   'GET /v1/certificates/:id': { class: 'verdict', processorMs: 100, memoryKiB: 2_048, permanentBytes: ENTRY_BYTES },
+  'GET /v1/shared/:token/certificate': {
+    class: 'verdict',
+    processorMs: 100,
+    memoryKiB: 2_048,
+    permanentBytes: ENTRY_BYTES,
+  },
+  'GET /v1/shared/:token': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
   'POST /v1/lost-key': SIGN_UP,
   'POST /v1/lost-key/:token': SIGN_UP,

@@ -40,6 +40,7 @@ const FEEDS: readonly Feed[] = [
     parameter: 'id',
     to: { rotateKey: 'POST /v1/keys/:id/rotate', revokeKey: 'POST /v1/keys/:id/revoke' },
   },
+  { pointer: '/share/shareId', parameter: 'id', to: { revokeShare: 'POST /v1/shares/:id/revoke' } },
   { pointer: '/lockId', parameter: 'sourceId', to: { retention: 'GET /v1/retention' } },
 ];
 /** Where the value that is passed on is another one than that which tells the kind of answer. */
@@ -152,13 +153,13 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/account', 'accounts'],
   ['/v1/keys', 'accounts'],
   ['/v1/lost-key', 'accounts'],
+  ['/v1/shares', 'proofs'],
+  ['/v1/shared/', 'proofs'],
   ['/v1/sign-up', 'accounts'],
   ['/v1/usage', 'accounts'],
   ['/v1/health', 'federation'],
   ['/v1/federation', 'federation'],
   ['/v1/chains/', 'federation'],
-  ['/v1/shares', 'proofs'],
-  ['/v1/shared/', 'proofs'],
   ['/v1/signing-keys', 'federation'],
   ['/v1/revocations', 'federation'],
   ['/v1/rosters', 'federation'],
@@ -212,6 +213,7 @@ export function operationOf(route: Route, place: OperationPlace): JsonObject {
       ...pathParameters(route, params, schemas),
       ...Object.entries(query).map(([name, parameter]) => parameterOf('query', name, parameter, schemas)),
       ...(isRecording(route) ? RECORDING_HEADERS : []),
+      ...(route.access === 'key' && route.idempotent === true ? [IDEMPOTENCY_KEY] : []),
       ...(route.access === 'paid' ? PAID_REQUEST_HEADERS : []),
     ],
     ...requestBody(route, schemas),
@@ -230,16 +232,18 @@ export function pathTemplate(path: string): string {
   return path.replace(PATH_PARAMETER, '{$1}');
 }
 
+const IDEMPOTENCY_KEY: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same body is answered as the first time, for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+  example: 'decision-2026-11-21-0042',
+};
+
 /** Headers that every endpoint making records understands. */
 const RECORDING_HEADERS: readonly JsonObject[] = [
-  {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description: 'The same key with the same body is answered as the first time, for 24 hours.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
-    example: 'decision-2026-11-21-0042',
-  },
+  IDEMPOTENCY_KEY,
   {
     name: 'Prefer',
     in: 'header',

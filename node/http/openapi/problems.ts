@@ -1,6 +1,7 @@
 import { PROBLEM_KINDS, type ProblemCode } from '../problem-codes.ts';
 import { weightOf } from '../../accounts/limits/route-weights.ts';
 import type { Route } from '../route.ts';
+import { holdsSecret } from '../secret-paths.ts';
 
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
 const OF_ALL: readonly ProblemCode[] = ['request-malformed', 'method-not-allowed', 'headers-too-large', 'internal'];
@@ -25,7 +26,7 @@ const OF_BODIES: readonly ProblemCode[] = [
 ];
 /** As many calls of its class are under way as may be. */
 const OF_BOUNDED: readonly ProblemCode[] = ['dependency-unavailable'];
-/** A node that has started answers what anyone may read, and no more. */
+/** A node that has started answers what anyone may read, and no more: nothing under a path that is a secret. */
 const OF_CHANGING: readonly ProblemCode[] = ['recovering'];
 const OF_PAID: readonly ProblemCode[] = [
   'payment-required',
@@ -66,7 +67,7 @@ export function problemsByStatus(route: Route): ReadonlyMap<number, readonly Pro
     ...(isLimited ? OF_LIMITED : []),
     ...(weightOf(route).class === 'health' ? [] : OF_BOUNDED),
     ...(route.documentation.request === undefined ? [] : OF_BODIES),
-    ...(route.method === 'GET' ? [] : OF_CHANGING),
+    ...(route.method === 'GET' && !holdsSecret(route.path) ? [] : OF_CHANGING),
     ...(isRecording(route) ? OF_RECORDING : []),
     ...route.documentation.problems,
   ]);

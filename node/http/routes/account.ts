@@ -61,7 +61,7 @@ function changeRoute({ store, accounts, addressOf }: AccountRouteServices): KeyR
         'Takes the whole list, the home among it. Keys work at a node that is new once the version that names it is decided, ' +
         'and end at one that is left out as soon as it hears of it. Every node that is named learns the hashes of all keys ' +
         'and what they may do, is shown the keys that are used there, and may refuse them for good: name those that you ' +
-        'trust with them. Refused to keys that are limited to sources.',
+        'trust with them. Refused to keys that are limited to sources or to a period.',
       request: { shape: ChangeAccountRequestShape, example: ACCOUNT_EXAMPLE.request },
       answer: { shape: AccountAnswerShape, example: ACCOUNT_EXAMPLE.answer },
       problems: ['missing-field', 'invalid-field', 'too-many-keys', 'home-only'],

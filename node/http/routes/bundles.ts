@@ -98,20 +98,9 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       if (asked.partial !== '1' && (await sources.view.of(evidence)).status !== 'confirmed') {
         throw new Problem('not-yet-anchored', 'The record is not confirmed yet; ?partial=1 gives what there is.');
       }
-      const disclosed = asked.disclosure === '1' ? await disclose(sources, evidence) : undefined;
-      const found = asked.linked === '1' ? await sources.linked(evidence.record) : undefined;
-      // Of a statement the claims are shown alone, which name no source of the caller's.
-      const linked = found && [
-        ...found.evidence.filter(({ record }) => mayHave(caller, evidence.record, record)),
-        ...found.statements,
-      ];
-      const bundle = await completeBundle(sources, evidence, {
-        ...(disclosed === undefined ? {} : { disclosed }),
-        ...(linked === undefined ? {} : { linked }),
-      });
-      const linkedHeaders = found?.truncated === true ? { 'X-Linked-Truncated': 'true' } : {};
-      const headers = { 'Content-Type': JSON_TYPE, ...windowHeaders, ...linkedHeaders };
-      return { body: JSON.stringify(bundle), headers };
+      const what = { disclosure: asked.disclosure === '1', linked: asked.linked === '1' };
+      const { body, headers } = await givenBundle(sources, caller, evidence, what);
+      return { body, headers: { ...windowHeaders, ...headers } };
     },
   };
 }
@@ -186,6 +175,31 @@ async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Pr
     const place = error.pointer || 'its root';
     throw new Problem('bundle-malformed', `The bundle is malformed at ${place}: ${error.message}.`);
   }
+}
+
+/**
+ * The bundle of a record, with its payload and with as many of the linked records as the caller may see, where they are
+ * asked for. Throws `Problem` 403 and 409.
+ */
+export async function givenBundle(
+  sources: BundleSources,
+  caller: Caller,
+  evidence: Evidence,
+  asked: { readonly disclosure: boolean; readonly linked: boolean },
+): Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }> {
+  const disclosed = asked.disclosure ? await disclose(sources, evidence) : undefined;
+  const found = asked.linked ? await sources.linked(evidence.record) : undefined;
+  // Of a statement the claims are shown alone, which name no source of the caller's.
+  const linked = found && [
+    ...found.evidence.filter(({ record }) => mayHave(caller, evidence.record, record)),
+    ...found.statements,
+  ];
+  const bundle = await completeBundle(sources, evidence, {
+    ...(disclosed === undefined ? {} : { disclosed }),
+    ...(linked === undefined ? {} : { linked }),
+  });
+  const headers = found?.truncated === true ? { 'X-Linked-Truncated': 'true' } : {};
+  return { body: JSON.stringify(bundle), headers: { 'Content-Type': JSON_TYPE, ...headers } };
 }
 
 /** A bundle is for the account of its record, by a key that sees it. Throws `Problem` 403. */

@@ -7,8 +7,10 @@ import {
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { SourceIdShape } from '../../../protocol/api/fields.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import { checkContinuity, type Range } from '../../records/sources/continuity.ts';
-import type { RecordLists } from '../../records/sources/record-page.ts';
+import { firstAt, type RecordLists } from '../../records/sources/record-page.ts';
+import type { SourceRecords } from '../../records/sources/source-records.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader, readCursor, writeCursor } from '../query.ts';
 import { requireReach } from '../recording/recording.ts';
@@ -32,7 +34,8 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
         'Each record of a source has the next number and names the leaf hash of the one before. The node derives that ' +
         'again from what it has stored: a record that is not there or cannot be read is a gap, one that does not ' +
         'follow the one before is a fork. A call looks at a bounded number of records; `nextCursor` leads to the rest. ' +
-        'Shown whole to every tier.',
+        'Shown whole to every tier. To a key that is limited to a period, the places of the source in it: `firstSeq` and ' +
+        '`lastSeq` are those, and `head` is null where records follow.',
       params: {
         id: { description: 'The `sourceId`, percent-encoded.', shape: SourceIdShape, example: EXAMPLE_IDS.source },
       },
@@ -50,15 +53,17 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
       const asked = rangeOf(readQuery(query));
       const records = lists.source(caller.account.id, sourceId);
       const end = await records.end(sourceId);
-      if (end.last === 0) throw new Problem('source-not-found', 'The account has no such source on this node.');
-      const { checked, ranges, gaps, forks, next } = await checkContinuity(records, end, asked);
+      const seen = await placesSeen(records, end.last, caller);
+      if (seen.from > seen.to) throw new Problem('source-not-found', 'The account has no such source on this node.');
+      const within = { from: Math.max(asked.from, seen.from), to: Math.min(asked.to, seen.to) };
+      const { checked, ranges, gaps, forks, next } = await checkContinuity(records, end, within);
       const body: ContinuityAnswer = {
         success: true,
         sourceId,
         node,
-        firstSeq: FIRST_SEQ,
-        lastSeq: end.last,
-        head: end.head?.leaf ?? null,
+        firstSeq: seen.from,
+        lastSeq: seen.to,
+        head: seen.to === end.last ? (end.head?.leaf ?? null) : null,
         checked: checked && { ...checked },
         ranges: [...ranges],
         gaps: [...gaps],
@@ -68,6 +73,16 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
       return { body };
     },
   };
+}
+
+/** The places of a source that a key may see; none where `from` is after `to`. */
+async function placesSeen(records: SourceRecords, last: number, { key }: Caller): Promise<Range> {
+  const { from = null, to = null } = key;
+  const [first, after] = [
+    from === null ? FIRST_SEQ : (await firstAt(records, last, Date.parse(from))).place,
+    to === null ? last + 1 : (await firstAt(records, last, Date.parse(to) + 1)).place,
+  ];
+  return { from: first, to: after - 1 };
 }
 
 /** Throws `Problem` 400. A cursor says both where to go on and where to end. */

@@ -1,48 +1,59 @@
+import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import Type from 'typebox';
 import { BUNDLE_EXAMPLE, BundleAnswerShape } from '../../../protocol/api/bundles.ts';
 import { CERTIFICATE_EXAMPLE, CERTIFICATE_TYPE } from '../../../protocol/api/certificate.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
+  DEFAULT_SHARE_DAYS,
+  isShareId,
   MadeShareAnswerShape,
+  MAX_SHARE_DAYS,
   RevokedShareAnswerShape,
-  type ShareAnswer,
+  SharedQueryShape,
+  type ShareId,
   ShareIdShape,
   ShareRequestShape,
   SHARE_TOKEN_PATTERN,
   SHARES_EXAMPLE,
   SharesAnswerShape,
 } from '../../../protocol/api/shares.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { AuditLog } from '../../accounts/audit-log/audit-log.ts';
-import type { AccountStore } from '../../accounts/account-store.ts';
-import { mayName } from '../../accounts/caller.ts';
-import { type Share, shareStatus } from '../../accounts/sharing/share-tables.ts';
-import type { Shares } from '../../accounts/sharing/shares.ts';
+import { shareAnswer, type Share } from '../../accounts/sharing/share-table.ts';
+import type { ListedShare, OpenedShare, ShareOnce, Shares } from '../../accounts/sharing/shares.ts';
 import type { CertificateThread } from '../../certificates/certificate-thread.ts';
-import { completeBundle } from '../../verification/bundles.ts';
 import type { Verifier } from '../../verification/verifier.ts';
 import { readOptionalBody } from '../body.ts';
-import { requireHome } from '../home-only.ts';
-import { Problem } from '../problem.ts';
+import { problemOf } from '../domain-problems.ts';
+import { requireScope } from '../gate.ts';
+import { fieldError, Problem, toProblem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { idempotencyKey } from '../recording/recording.ts';
 import type { Answer, Call, FreeRoute, KeyRoute, Route } from '../route.ts';
+import { SECRET_PATH_HEADERS } from '../secret-paths.ts';
 import { validator } from '../validation.ts';
-import { type BundleSources, disclose, requireOwn, requireProofWindow } from './bundles.ts';
+import { type BundleSources, disclose, givenBundle, requireOwn, requireProofWindow } from './bundles.ts';
 import { certificate, findRecord } from './certificates.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 
 export interface ShareServices extends BundleSources {
   readonly verifier: Pick<Verifier, 'verifyRecord'>;
   readonly certificates: Pick<CertificateThread, 'make'>;
-  readonly shares: Pick<Shares, 'list' | 'make' | 'open' | 'revoke'>;
-  readonly accounts: { readonly accountStore: Pick<AccountStore, 'requireAccount'> };
+  readonly shares: Pick<Shares, 'create' | 'enter' | 'list' | 'noteUse' | 'revoke'>;
   readonly auditLog: Pick<AuditLog, 'note'>;
   readonly clientOf: (context: Context) => string;
   readonly baseUrl: () => string;
+  /** Throws where the node has no storage left. */
+  readonly requireStorage: () => void;
 }
 
-const MAX_BYTES = 8 << 10;
+const BODY = { maxBytes: 8 << 10 };
+const MAKE_PATH = '/v1/bundles/:id/share';
 /** What holds a secret, or was reached by one, is kept by nobody and listed nowhere. */
-const SECRET_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' };
+const SECRET_HEADERS = { 'Cache-Control': 'no-store', ...SECRET_PATH_HEADERS };
 const SHARE_PARAMETER = { id: { description: 'Id of the link.', shape: ShareIdShape, example: EXAMPLE_IDS.share } };
 const TOKEN_PARAMETER = {
   token: {
@@ -51,9 +62,15 @@ const TOKEN_PARAMETER = {
     example: EXAMPLE_IDS.shareToken,
   },
 };
-const validateShare = validator(ShareRequestShape);
+const SHARED_PROBLEMS = ['link-invalid', 'proof-window-expired', 'payload-elsewhere', 'payload-erased'] as const;
 
-/** Links that give the bundle of one record to somebody without an account (api-rules §2.8). */
+const validateShare = validator(ShareRequestShape);
+const readSharedQuery = queryReader(SharedQueryShape);
+
+/**
+ * Links that give the bundle of one record to somebody without an account (api-rules §2.8). Who makes or ends one decides
+ * what outsiders see: that is governance, and takes its scope.
+ */
 export function shareRoutes(services: ShareServices): readonly Route[] {
   return [
     makeRoute(services),
@@ -65,56 +82,69 @@ export function shareRoutes(services: ShareServices): readonly Route[] {
 }
 
 function makeRoute(services: ShareServices): KeyRoute {
-  const { shares, evidence, addressOf, baseUrl, now, self } = services;
+  const { shares, evidence, baseUrl, now, requireStorage } = services;
   return {
     method: 'POST',
-    path: '/v1/bundles/:id/share',
+    path: MAKE_PATH,
     access: 'key',
     scope: 'governance:write',
+    idempotent: true,
     documentation: {
       summary: 'A link that gives the bundle of a record to whoever has it',
       description:
-        'It ends by itself, after 7 days where nothing else is said and 90 at most, and with the API key that made it. ' +
-        'Each use is a line of the log of key uses. The secret in it is shown in this answer and never again. With ' +
-        '`disclosure` it gives the content too, at the node that made the record alone. At the home of the account.',
+        `It ends by itself, after ${DEFAULT_SHARE_DAYS} days where nothing else is said and ${MAX_SHARE_DAYS} at most, and ` +
+        'with the API key that made it: when that is revoked, has expired, or was replaced and its overlap is over. It ' +
+        'gives what that key may have, which needs the scope `proof:read` too. Each use is a line of the log of key uses. ' +
+        'The secret in it is shown in this answer and never again. With `disclosure` it gives the content too, at the ' +
+        'node that made the record alone, and with `linked` the linked records.',
       params: RECORD_PARAMETER,
       request: { optional: true, shape: ShareRequestShape, example: SHARES_EXAMPLE.make.request },
       answer: { shape: MadeShareAnswerShape, example: SHARES_EXAMPLE.make.answer },
-      headers: ['Referrer-Policy', 'X-Robots-Tag'],
+      headers: ['Referrer-Policy', 'X-Proof-Window-Ends-At', 'X-Robots-Tag'],
       problems: [
         'invalid-field',
         'attestation-not-found',
         'proof-window-expired',
         'payload-elsewhere',
+        'payload-erased',
         'too-many-shares',
-        'home-only',
+        'idempotency-conflict',
+        'storage-full',
       ],
     },
     async answer({ context, params }, caller) {
-      requireHome(caller, addressOf);
-      const { expiresAt, disclosure, label } = validateShare(
-        await readOptionalBody(context.req, { maxBytes: MAX_BYTES }),
-      );
+      requireScope('proof:read', caller);
       const id = recordParameter(params);
+      const body = await readOptionalBody(context.req, BODY);
+      const request = validateShare(body);
+      const once = onceOf(context, id, body);
       const found = await evidence(id);
       if (found === undefined) throw recordNotFound(id);
       requireOwn(found.record, caller);
-      requireProofWindow(found.record, caller, now());
-      if (disclosure === true && found.record.node !== self) await disclose(services, found);
-      const request = { record: found.record, expiresAt, disclosure, label };
-      const { share, token } = await shares.make(caller.account.id, caller.key.id, request);
-      const body = {
+      const windowHeaders = requireProofWindow(found.record, caller, now());
+      if (request.disclosure === true) await disclose(services, found);
+      requireStorage();
+      const { share, token, status } = await shares.create(caller, request, found.record, once);
+      const answer = {
         success: true,
-        share: answerOf(share, now()),
+        share: answerOf({ share, status }),
         url: `${baseUrl()}/v/${id}#share=${token}`,
         apiUrl: `${baseUrl()}/v1/shared/${token}`,
       };
-      return { body, headers: SECRET_HEADERS };
+      return { body: answer, headers: { ...windowHeaders, ...SECRET_HEADERS } };
     },
   };
 }
 
-function listRoute({ shares, now }: ShareServices): KeyRoute {
+/** The same key with the same request is answered as the first time. Throws `Problem` 400. */
+function onceOf(context: Context, id: RecordId, body: JsonObject): ShareOnce | undefined {
+  const text = idempotencyKey(context);
+  if (text === undefined) return undefined;
+  const request = hash('sha256', [text, MAKE_PATH, id, canonicalize(body)].join('\n'), 'hex');
+  return { text, key: hash('sha256', text, 'hex'), request };
+}
+
+function listRoute({ shares }: ShareServices): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/shares',
@@ -123,19 +153,18 @@ function listRoute({ shares, now }: ShareServices): KeyRoute {
     documentation: {
       summary: 'The links of the account',
       description:
-        'Oldest first, of records that the key may see; those that ended are kept for 30 days. No secret is among it.',
+        'Those made at this node, oldest first, to records that the key may see; those that ended are kept for 30 days. ' +
+        'No secret is among it. `key-ended`: the key that made it has ended, and the link with it.',
       answer: { shape: SharesAnswerShape, example: SHARES_EXAMPLE.list },
       problems: [],
     },
     async answer(_call, caller) {
-      const seen = (await shares.list(caller.account.id)).filter((share) => mayName(caller, share));
-      const at = now();
-      return { body: { success: true, shares: seen.map((share) => answerOf(share, at)) } };
+      return { body: { success: true, shares: (await shares.list(caller)).map(answerOf) } };
     },
   };
 }
 
-function revokeRoute({ shares, now }: ShareServices): KeyRoute {
+function revokeRoute({ shares }: ShareServices): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/shares/:id/revoke',
@@ -143,17 +172,37 @@ function revokeRoute({ shares, now }: ShareServices): KeyRoute {
     scope: 'governance:write',
     documentation: {
       summary: 'Ends a link at once',
-      description: 'One that has ended already is answered as it is.',
+      description: 'At the node that made it. One that was revoked already is answered as it is.',
       params: SHARE_PARAMETER,
       answer: { shape: RevokedShareAnswerShape, example: SHARES_EXAMPLE.revoke },
-      problems: ['share-not-found'],
+      problems: ['invalid-field', 'share-not-found'],
     },
-    async answer({ params: { id = '' } }, caller) {
-      const share = await shares.revoke(caller.account.id, id, (one) => mayName(caller, one));
-      return { body: { success: true, share: answerOf(share, now()) } };
+    async answer({ params }, caller) {
+      return { body: { success: true, share: answerOf(await shares.revoke(caller, shareParameter(params))) } };
     },
   };
 }
+
+/** Throws `Problem` 400. */
+function shareParameter({ id = '' }: Readonly<Record<string, string>>): ShareId {
+  if (isShareId(id)) return id;
+  const message = 'is not the id of a link';
+  throw new Problem('invalid-field', `id ${message}`, { errors: [fieldError(['id'], 'pattern', message)] });
+}
+
+const SHARED_QUERY = {
+  disclosure: {
+    description:
+      '`0`: without the content. `1`: with it, or 409 where it was erased. Default: with it where the link and the node can.',
+    shape: SharedQueryShape.properties.disclosure,
+    example: '1',
+  },
+  linked: {
+    description: '`0`: without the linked records. Default: with them where the link allows it.',
+    shape: SharedQueryShape.properties.linked,
+    example: '1',
+  },
+};
 
 function sharedRoute(services: ShareServices): FreeRoute {
   return {
@@ -165,17 +214,14 @@ function sharedRoute(services: ShareServices): FreeRoute {
       summary: 'The bundle that a link gives',
       description:
         'As it stands: before the ledger decided the batch of the record, without a decision. One answer for links that ' +
-        'ended, were revoked and never were.',
+        'ended, were revoked and never were. A link is opened sixty times a minute at most.',
       params: TOKEN_PARAMETER,
+      query: SHARED_QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
-      headers: ['Referrer-Policy', 'X-Robots-Tag'],
-      problems: ['link-invalid', 'proof-window-expired', 'payload-elsewhere', 'payload-erased'],
+      headers: ['Referrer-Policy', 'X-Linked-Truncated', 'X-Proof-Window-Ends-At', 'X-Robots-Tag'],
+      problems: ['invalid-field', 'scope-forbidden', ...SHARED_PROBLEMS],
     },
-    answer: (call) =>
-      used(services, call, async (share) => {
-        const headers = { ...SECRET_HEADERS, 'Content-Type': JSON_TYPE };
-        return { body: await sharedBundle(services, share), headers };
-      }),
+    answer: (call) => used(services, call, (opened) => sharedBundle(services, opened, call.query)),
   };
 }
 
@@ -191,65 +237,71 @@ function sharedCertificateRoute(services: ShareServices): FreeRoute {
       params: TOKEN_PARAMETER,
       answer: { contentType: CERTIFICATE_TYPE, example: CERTIFICATE_EXAMPLE },
       headers: ['Content-Disposition', 'Referrer-Policy', 'X-Robots-Tag'],
-      problems: [
-        'link-invalid',
-        'proof-window-expired',
-        'payload-elsewhere',
-        'payload-erased',
-        'dependency-unavailable',
-      ],
+      problems: [...SHARED_PROBLEMS, 'dependency-unavailable'],
     },
     answer: (call) =>
-      used(services, call, async (share) => {
-        const proof = await sharedBundle(services, share);
-        const found = await findRecord(services, share.record);
+      used(services, call, async (opened) => {
+        const { body: proof } = await sharedBundle(services, opened, new URLSearchParams());
+        const found = await findRecord(services, opened.share.record);
         return certificate(services, found, { proof, showsBody: true }, SECRET_HEADERS);
       }),
   };
 }
 
-/** What a link gives, as text. Throws `Problem` 403, 404 and 409. */
-async function sharedBundle(services: ShareServices, share: Share): Promise<string> {
-  const { accounts, evidence, now } = services;
-  const found = await evidence(share.record);
+/** What a link gives, as the key that made it may have it now. Throws `Problem` 403, 404 and 409. */
+async function sharedBundle(services: ShareServices, { share, caller }: OpenedShare, query: URLSearchParams) {
+  const asked = readSharedQuery(query);
+  for (const name of ['disclosure', 'linked'] as const) if (asked[name] === '1') requireAllowed(share, name);
+  const found = await services.evidence(share.record);
   if (found === undefined) throw recordNotFound(share.record);
-  const account = await accounts.accountStore.requireAccount(share.account);
-  requireProofWindow(found.record, { account, key: { id: share.madeBy, scopes: [], sources: null } }, now());
-  const disclosed = share.disclosure ? await disclose(services, found) : undefined;
-  return JSON.stringify(await completeBundle(services, found, disclosed === undefined ? {} : { disclosed }));
+  requireOwn(found.record, caller);
+  const windowHeaders = requireProofWindow(found.record, caller, services.now());
+  const wantsPayload = share.disclosure && asked.disclosure !== '0';
+  // Who did not ask for the payload of all things has the proof without it once it is erased.
+  const disclosure = wantsPayload && (asked.disclosure === '1' || (await services.payload(found)) !== 'erased');
+  const what = { disclosure, linked: share.linked && asked.linked !== '0' };
+  const { body, headers } = await givenBundle(services, caller, found, what);
+  return { body, headers: { ...windowHeaders, ...headers, ...SECRET_HEADERS } };
 }
 
-/** Each use of a link that works is in the log of its account, whatever came of it. */
+function requireAllowed(share: Share, name: 'disclosure' | 'linked'): void {
+  if (share[name]) return;
+  throw new Problem('scope-forbidden', `The link does not allow ${name}.`, {
+    errors: [fieldError([name], 'scope', 'is not what the link gives')],
+  });
+}
+
+/** Each use of a link that works is counted, and is in the log of its account, whatever came of it. */
 async function used(
   { shares, auditLog, clientOf }: ShareServices,
   { context, params: { token = '' } }: Call,
-  answer: (share: Share) => Promise<Answer>,
+  answer: (opened: OpenedShare) => Promise<Answer>,
 ): Promise<Answer> {
-  const share = await shares.open(token);
+  const opened = await shares.enter(token);
   let status = 500;
   try {
-    const answered = await answer(share);
+    const answered = await answer(opened);
     status = answered.status ?? 200;
     return answered;
-  } catch (error) {
-    if (error instanceof Problem) ({ status } = error);
-    throw error;
+  } catch (thrown) {
+    const problem = toProblem(problemOf(thrown));
+    status = problem.status;
+    throw problem;
   } finally {
-    auditLog.note(share.account, {
+    const { id: by, account, record: subject } = opened.share;
+    const requestId = String(context.response.get('x-request-id'));
+    auditLog.note(account, {
       action: 'GET /v1/shared/:token',
       address: clientOf(context),
-      by: share.id,
-      requestId: String(context.response.get('x-request-id')),
+      by,
+      requestId,
       status,
-      subject: share.record,
+      subject,
     });
+    shares.noteUse(opened);
   }
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
-function answerOf(share: Share, now: number): ShareAnswer {
-  const { id, record, disclosure, label, madeBy, createdAt, expiresAt, revokedAt } = share;
-  const status = shareStatus(share, now);
-  return { shareId: id, attestationId: record, status, disclosure, label, madeBy, createdAt, expiresAt, revokedAt };
+function answerOf({ share, status }: ListedShare): JsonObject {
+  return { ...shareAnswer(share, status) };
 }

@@ -11,7 +11,7 @@ import { sourceKey } from './sources.ts';
 const MAX_NEIGHBOURS = 16;
 
 /** Where a search ended, and how many records it looked at. */
-interface SearchResult {
+export interface SearchResult {
   readonly place: number;
   readonly looks: number;
 }
@@ -21,7 +21,7 @@ interface SearchResult {
  * source's records stand in order of time, so it takes a few looks, whatever the length. Where records cannot be read
  * the place may lie before the right one, and never after it.
  */
-async function firstAt(records: SourceRecords, last: number, epochMilliseconds: number): Promise<SearchResult> {
+export async function firstAt(records: SourceRecords, last: number, epochMilliseconds: number): Promise<SearchResult> {
   let low = 1;
   let high = last + 1;
   let looks = 0;

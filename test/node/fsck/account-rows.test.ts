@@ -195,6 +195,31 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('lost-key/', 0, (row) => row.replace('expiresAt', 'until')),
     found: ['lost-key', /does not read/],
   },
+  {
+    what: 'a link that shares is no digest',
+    mutate: move('share/', 0, () => 'share/secret'),
+    found: ['share', /no digest of a link/],
+  },
+  {
+    what: 'a link that shares works for more than ninety days',
+    mutate: edit('share/', 0, (row) => row.replace(/"expiresAt":"[^"]+"/, '"expiresAt":"2099-01-01T00:00:00.000Z"')),
+    found: ['share', /more than 90 days/],
+  },
+  {
+    what: 'a link that shares is of an account that there is not',
+    mutate: edit('share/', 0, (row) => row.replace('"account":"acc_eu_', '"account":"acc_eu_x')),
+    found: ['share', /which does not exist/],
+  },
+  {
+    what: 'a link that shares is in no list',
+    mutate: drop('account-share/', 0),
+    found: ['share', /is not among the links/],
+  },
+  {
+    what: 'the list of an account names a link that is not there',
+    mutate: drop('share/', 0),
+    found: ['account-share', /not there/],
+  },
 ];
 
 const scratch = await scratchDirectory();
@@ -214,12 +239,14 @@ test('a home that states an account, and holds the statement of another node’s
       'foreign-key',
       'statement-wanted',
       'lost-key',
+      'share',
+      'account-share',
     ];
     for (const table of tables) await rows.at(`${table}/`, 0);
     return [];
   });
   assert.equal(report.findings, []);
-  assert.equal([report.counts.foreignStatements, report.counts.lostKeyLinks], [1, 1]);
+  assert.equal([report.counts.foreignStatements, report.counts.lostKeyLinks, report.counts.shares], [1, 1, 1]);
 });
 
 testDamages(home, DAMAGES);

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Accounts } from '../../../node/accounts/accounts.ts';
 import { DailyUsage } from '../../../node/accounts/limits/daily-usage.ts';
+import { newKeyId } from '../../../node/accounts/key-id.ts';
+import { newShareId, type Share, shareDigest, shareOperations } from '../../../node/accounts/sharing/share-table.ts';
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { lostKeyTable, tokenDigest } from '../../../node/accounts/lost-key/lost-key-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
@@ -248,6 +251,7 @@ async function addOddities(
   await accounts.grant({ id: 'acc_eu_globex', tier: 'unmetered' }, 'b'.repeat(32));
   const { id } = await accounts.create({ tier: 'developer', email: 'ada@initech.example' });
   await store.write([lostKeyTable.put([tokenDigest('lost')], { account: id, expiresAt: timestampOf(now()) })]);
+  await store.write(shareOperations({ digest: shareDigest('lost'), share: shareOf(id) }));
   await eraseOne(store);
   const ca = keysOf(members, CA);
   const retired = nativeSigner(seedOf('retired'));
@@ -263,6 +267,27 @@ async function addOddities(
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
   await (await Equivocations.open(store, keys, TWO_SIGNED)).learn({ first: last.signed, second });
   await addRestoration(store);
+}
+
+/** A link whose key has made room for another one. */
+function shareOf(account: string): Share {
+  const at = timestampOf(now());
+  return {
+    id: newShareId(EU, now()),
+    account,
+    record: EXAMPLE_IDS.decision,
+    sourceId: 'loans',
+    submittedAt: at,
+    key: newKeyId(EU, now()),
+    disclosure: false,
+    linked: false,
+    label: null,
+    createdAt: at,
+    expiresAt: timestampOf(now() + 86_400_000),
+    revokedAt: null,
+    uses: 0,
+    lastUsedAt: null,
+  };
 }
 
 /** It is a copy of itself, made when it had one batch. */

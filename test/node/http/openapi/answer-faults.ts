@@ -20,9 +20,11 @@ const OF_HTTP = new Set([
   'date',
   'etag',
   'keep-alive',
+  'referrer-policy',
   'transfer-encoding',
   'vary',
   'x-content-type-options',
+  'x-robots-tag',
 ]);
 
 const PROBLEM_TYPE = /^application\/problem\+json(;|$)/;

@@ -219,6 +219,19 @@ test('an auditor’s key sees the records of its period alone, and makes none th
   assert.is((await created({ preset: 'auditor' }, admin.apiKey)).key.from, from, 'as its maker');
 });
 
+test('a key of a period ends no key that sees more, and names no nodes', async () => {
+  const wide = await created({ preset: 'ingest' });
+  const from = new Date().toISOString();
+  const bound = await created({ preset: 'admin', from });
+  const ask = { key: bound.apiKey };
+  requireProblem(await node.post(`/v1/keys/${wide.key.id}/revoke`, {}, ask), 'scope-forbidden', 'sees more');
+  requireProblem(await node.post(`/v1/keys/${wide.key.id}/rotate`, {}, ask), 'scope-forbidden', 'sees more');
+  const named = await node.send('PUT', '/v1/account', JSON.stringify({ nodes: ['eu'] }), ask);
+  requireProblem(named, 'scope-forbidden', 'the nodes of the account');
+  const alike = await created({ preset: 'ingest' }, bound.apiKey);
+  assert.is((await node.post(`/v1/keys/${alike.key.id}/revoke`, {}, ask)).status, 200);
+});
+
 test('a key that is not known here is told which node made it, where its text says so', async () => {
   const strange = await attest(newKeyText(nodeId('us')));
   requireProblem(strange, 'api-key-invalid', 'of us');

@@ -120,6 +120,23 @@ for (const { what, bounds, seen, unseen } of KEYS) {
     );
   });
 
+  test(`a key of the records ${what} is told how these follow each other, and not of how many others`, async () => {
+    const path = '/v1/sources/triage/continuity';
+    const whole = accepted(await client.get(path));
+    begin();
+    const own = accepted(await client.get(path));
+    assert.equal([own.firstSeq, own.lastSeq], seen === early ? [1, 3] : [5, 7]);
+    assert.equal([own.head, own.gaps, own.forks], [own.lastSeq === whole.lastSeq ? whole.head : null, [], []]);
+    const outside = accepted(await client.get(`${path}?from=1&to=7`));
+    assert.equal(outside.checked, { from: own.firstSeq, to: own.lastSeq });
+    assert.equal(
+      accepted(await client.get(`${path}?from=${seen === early ? 5 : 1}&to=${seen === early ? 7 : 3}`)).checked,
+      null,
+    );
+    key = { ...WHOLE, from: timestampOf(0), to: timestampOf(1) };
+    refused(await client.get(path), 'source-not-found', 'a source without records in the period');
+  });
+
   test(`a key of the records ${what} speaks of no other, and erases no other`, async () => {
     const review = (originalAttestationId: string) =>
       client.post('/v1/human-override', {
