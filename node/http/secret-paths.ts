@@ -27,10 +27,10 @@ export class SecretPaths {
     this.#patterns = new Map(before.map((start) => [start, `${start}:token`]));
   }
 
-  /** The path of a request, or the pattern in its place. */
+  /** The path of a request, or the pattern in its place. A target as `http://` has none, whatever the types say. */
   shown(path: string): string {
     for (const [before, pattern] of this.#patterns) {
-      if (path.length > before.length && path.startsWith(before)) return pattern;
+      if (path?.startsWith(before) && path.length > before.length) return pattern;
     }
     return path;
   }
