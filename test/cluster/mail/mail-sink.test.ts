@@ -67,8 +67,8 @@ test('answers that a mail could not be written, and never that it was', async ()
   assert.equal(sink.kept, []);
 });
 
-test('survives garbage, addresses that are none, endless lines and too many recipients', async () => {
-  await using sink = await TestMailSink.start({ recipients: 3, silenceMs: 300 });
+test('survives garbage and endless lines', async () => {
+  await using sink = await TestMailSink.start({ silenceMs: 300 });
   const command = fc.constantFrom(
     'EHLO x',
     'MAIL FROM:<a@b.test>',
@@ -91,7 +91,14 @@ test('survives garbage, addresses that are none, endless lines and too many reci
   });
   await sleep(400);
   for (const client of clients) client[Symbol.dispose]();
+  using endless = new SmtpClient(sink.config.port);
+  endless.write('X'.repeat(1 << 20));
+  await gone([endless]);
+  await assertServes(sink);
+});
 
+test('refuses addresses that are none and too many recipients', async () => {
+  await using sink = await TestMailSink.start({ recipients: 3 });
   using client = new SmtpClient(sink.config.port);
   await client.greet();
   await client.say('MAIL FROM:<from@example.test>');
@@ -100,10 +107,6 @@ test('survives garbage, addresses that are none, endless lines and too many reci
   }
   for (const i of [1, 2, 3]) assert.match(await client.say(`RCPT TO:<${i}@example.test>`), /^250/);
   assert.match(await client.say('RCPT TO:<4@example.test>'), /^452/);
-  using endless = new SmtpClient(sink.config.port);
-  await endless.greet();
-  endless.write('X'.repeat(1 << 20));
-  await gone([endless]);
   await assertServes(sink);
 });
 
