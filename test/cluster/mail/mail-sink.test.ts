@@ -92,6 +92,7 @@ test('survives garbage and endless lines', async () => {
   await sleep(400);
   for (const client of clients) client[Symbol.dispose]();
   using endless = new SmtpClient(sink.config.port);
+  await endless.greet();
   endless.write('X'.repeat(1 << 20));
   await gone([endless]);
   await assertServes(sink);
