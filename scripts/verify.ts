@@ -13,6 +13,7 @@ try {
     home,
     now: Date.now,
     suite: nativeSuite,
+    progress: process.stderr.isTTY ? process.stderr : null,
     program: 'npm run verify --',
   });
 } catch (error) {

@@ -2,7 +2,7 @@ import { sha256, sha384 } from '@noble/hashes/sha2.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
 import { encodeHex, type Hashable, utf8 } from '../bytes.ts';
 import { writeSha256 } from '../hash.ts';
-import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
+import { PUBLIC_KEY_BYTES, type RunningHash, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
 
 /** The portable suite: pure JavaScript, for browsers, the offline verifier, and as the second opinion in tests. */
 export const nobleSuite: Suite = {
@@ -24,6 +24,12 @@ export function nobleSigner(seed: Uint8Array): Signer {
     publicKey,
     sign: async (message, context) => ml_dsa65.sign(message, secretKey, { context: utf8(context) }),
   };
+}
+
+/** SHA-256 in pure JavaScript, of bytes one after the other. */
+export function nobleHash(): RunningHash {
+  const hasher = sha256.create();
+  return { update: (bytes) => void hasher.update(bytes), hex: () => encodeHex(hasher.digest()) };
 }
 
 interface Hasher {

@@ -10,7 +10,8 @@ export type SigningContext =
   | 'meridian/revocation/1'
   | 'meridian/roster/1'
   | 'meridian/agent/1'
-  | 'meridian/agent-proof/1';
+  | 'meridian/agent-proof/1'
+  | 'meridian/pack/1';
 
 /** FIPS 204 table 2, ML-DSA-65, in bytes. */
 export const PUBLIC_KEY_BYTES = 1952;
@@ -44,6 +45,13 @@ export interface Suite {
    * then. False, never a throw, on a signature that is no base64url and a text that is no Unicode.
    */
   readonly holds?: (publicKey: Uint8Array, signed: SignedText, context: SigningContext) => boolean;
+}
+
+/** SHA-256 of bytes that come one after the other, for files that no memory holds whole. */
+export interface RunningHash {
+  update(bytes: Uint8Array): void;
+  /** 64 lower-case hex digits. To be asked once, at the end. */
+  hex(): string;
 }
 
 /** A private ML-DSA-65 key that signs. `keyId` is the hash of the raw public key. */

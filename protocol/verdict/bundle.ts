@@ -30,9 +30,9 @@ export const DecisionProofShape = Closed(
 );
 export type DecisionProof = Static<typeof DecisionProofShape>;
 
-const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) }, { title: 'RecordTexts' });
+export const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) }, { title: 'RecordTexts' });
 const PayloadShape = Type.Unsafe<JsonValue>(Type.Unknown({ description: 'The request, as it was recorded.' }));
-const DisclosureShape = Closed({ salt: Base64urlShape, payload: PayloadShape }, { title: 'Disclosure' });
+export const DisclosureShape = Closed({ salt: Base64urlShape, payload: PayloadShape }, { title: 'Disclosure' });
 export type Disclosure = Static<typeof DisclosureShape>;
 
 /** What proves one record, given the rest of its bundle. */
@@ -87,8 +87,10 @@ export const FEDERATION = {
   /** From the genesis to the newest that witnesses are counted within. */
   rosters: ListOfRosters,
 };
-const FederationShape = Closed(FEDERATION);
-export type FederationStatements = Pick<Static<typeof FederationShape>, 'checkpoints' | 'keys' | 'revocations'>;
+/** The same in a file by itself, as a pack of evidence holds it for all its records. */
+export const FederationFileShape = Closed(FEDERATION, { title: 'FederationFile' });
+export type FederationFile = Static<typeof FederationFileShape>;
+export type FederationStatements = Pick<FederationFile, 'checkpoints' | 'keys' | 'revocations'>;
 
 /** Reserved: no part of the verdict. */
 const TIMESTAMPS = { timestamps: Type.Optional(Type.Array(Base64urlShape, { maxItems: MAX_ITEMS })) };

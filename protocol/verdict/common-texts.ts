@@ -1,15 +1,17 @@
 import { type Envelope, envelopeStatement } from '../chain/envelope.ts';
+import { type Group, groupStatement } from '../statement/group.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { DecisionProof } from './bundle.ts';
 import { PlacedDecision } from './placed-decision.ts';
 
 /**
- * Reads envelopes and decisions, each once, however many proofs have it in common. What does not read is kept nowhere.
+ * Reads receipts, envelopes and decisions, each once, however many proofs have it in common. What does not read is kept nowhere.
  */
 export class CommonTexts {
   readonly #suite: Suite;
   readonly #decisions = new Map<DecisionProof, PlacedDecision>();
   readonly #envelopes = new Map<string, Envelope>();
+  readonly #groups = new Map<string, Group>();
 
   constructor(suite: Suite) {
     this.#suite = suite;
@@ -31,5 +33,14 @@ export class CommonTexts {
     const envelope = envelopeStatement.parse(text);
     this.#envelopes.set(text, envelope);
     return envelope;
+  }
+
+  /** Throws `StatementError` where the text is no receipt. */
+  group(text: string): Group {
+    const known = this.#groups.get(text);
+    if (known !== undefined) return known;
+    const group = groupStatement.parse(text);
+    this.#groups.set(text, group);
+    return group;
   }
 }

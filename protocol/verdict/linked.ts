@@ -6,7 +6,7 @@ import type { Base64url } from '../shapes.ts';
 import type { RecordKind } from '../statement/vocabulary.ts';
 import type { Bundle, DecisionProof, LinkedProof } from './bundle.ts';
 import type { JudgedProof } from './facts.ts';
-import type { OpenedProof, Proof } from './opened-proof.ts';
+import type { OpenedProof, SingleProof } from './opened-proof.ts';
 import type { Problem } from './problem.ts';
 import { recordOf, showsRecord } from './shown-record.ts';
 import { type Word, wordOf } from './word.ts';
@@ -30,7 +30,7 @@ export interface LinkedVerdict {
 }
 
 /** The linked proofs of a bundle, each with the signatures and the decision that stand before it in the bundle. */
-export function linkedProofsOf(bundle: Bundle): readonly Proof[] {
+export function linkedProofsOf(bundle: Bundle): readonly SingleProof[] {
   const signatures = new Map<string, Base64url>([[bundle.receipt.statement, bundle.receipt.signature]]);
   const decisions = new Map<string, DecisionProof | null>();
   if (bundle.batch !== null) {
@@ -101,7 +101,7 @@ function completed(
   { record, receipt, batch, decision, disclosure }: LinkedProof,
   signatures: Map<string, Base64url>,
   decisions: Map<string, DecisionProof | null>,
-): Proof {
+): SingleProof {
   const signatureOf = (text: string, own: Base64url | undefined): Base64url | null => {
     if (own !== undefined && !signatures.has(text)) signatures.set(text, own);
     return own ?? signatures.get(text) ?? null;

@@ -4,8 +4,9 @@ import { readBody, readHead, type RecordBody, type RecordHead, recordLeaf } from
 import { EncodingError } from '../bytes.ts';
 import { hashBytes, type Sha256Hash, writeSha256 } from '../hash.ts';
 import { rootFromPath } from '../merkle/inclusion.ts';
+import { JointPath } from '../merkle/multi-proof.ts';
 import type { Base64url } from '../shapes.ts';
-import { type Group, groupStatement } from '../statement/group.ts';
+import type { Group } from '../statement/group.ts';
 import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Bundle, DecisionProof, Disclosure } from './bundle.ts';
@@ -17,10 +18,11 @@ import { type Check, type Fact, messageOf, problem, type Problem, type ProblemCo
  * A signature over a text, null where it is lacking, and the path from the record's leaf to the root that the text
  * names.
  */
-interface SignedTree {
+interface SignedTree<Path = JointPath | readonly Sha256Hash[]> {
   readonly text: string;
   readonly signature: Base64url | null;
-  readonly path: readonly Sha256Hash[];
+  /** One of its own, or one that it walks together with others. */
+  readonly path: Path;
 }
 
 /** What proves one record, that of a bundle or a linked one. */
@@ -30,6 +32,12 @@ export interface Proof {
   readonly batch: SignedTree | null;
   readonly decision: DecisionProof | null;
   readonly disclosure: Disclosure | undefined;
+}
+
+/** A proof that shares nothing with others, as files of a single record carry it. */
+export interface SingleProof extends Proof {
+  readonly receipt: SignedTree<readonly Sha256Hash[]>;
+  readonly batch: SignedTree<readonly Sha256Hash[]> | null;
 }
 
 /**
@@ -58,7 +66,7 @@ interface Tree {
 type ProofTexts = Pick<Bundle, 'batch' | 'decision' | 'disclosure' | 'receipt' | 'record'>;
 
 /** The proof of a bundle's own record. */
-export function proofOf({ record, receipt, batch, decision, disclosure }: ProofTexts): Proof {
+export function proofOf({ record, receipt, batch, decision, disclosure }: ProofTexts): SingleProof {
   return {
     record,
     receipt: { text: receipt.statement, signature: receipt.signature, path: receipt.path },
@@ -92,7 +100,7 @@ export function openProof(suite: Suite, proof: Proof, common = new CommonTexts(s
       head === null ? null : bodyOf(suite, head, record),
     ),
     leaf: head && recordLeaf(suite, record.head),
-    group: read('signed', 'bundleBinding', 'receipt-malformed', () => groupStatement.parse(receipt.text)),
+    group: read('signed', 'bundleBinding', 'receipt-malformed', () => common.group(receipt.text)),
     envelope: read('sealed', 'bundleBinding', 'envelope-malformed', () => batch && common.envelope(batch.text)),
     decision: read('onLedger', 'bundleBinding', 'decision-malformed', () => decision && common.decision(decision)),
     problems,
@@ -154,9 +162,13 @@ function covers({ first, size }: Tree, seq: number): boolean {
   return seq >= first && seq - first < size;
 }
 
-function isInTree(suite: Suite, { head, leaf }: OpenedProof, tree: Tree, path: readonly Sha256Hash[]): boolean {
+function isInTree(suite: Suite, { head, leaf }: OpenedProof, tree: Tree, path: SignedTree['path']): boolean {
   if (head === null || leaf === null || !covers(tree, head.seq)) return false;
-  const root = rootFromPath(suite, leaf, head.seq - tree.first, tree.size, path.map(hashBytes));
+  const index = head.seq - tree.first;
+  const root =
+    path instanceof JointPath
+      ? path.rootOf(leaf, index, tree.size)
+      : rootFromPath(suite, leaf, index, tree.size, path.map(hashBytes));
   return root !== null && writeSha256(root) === tree.root;
 }
 

@@ -5,6 +5,8 @@ import type { SigningContext, Suite } from '../suite/suite.ts';
 
 /** Signatures of what may be passed over that fail before no further one is checked. Of an honest bundle none fails. */
 export const MAX_FAULTS = 64;
+/** Signatures that are remembered: of a pack of a million records there are more than memory should hold. */
+const MAX_REMEMBERED = 4_096;
 
 interface Kind {
   readonly context: SigningContext;
@@ -17,7 +19,7 @@ interface Answer {
   readonly holds: boolean;
 }
 
-/** The signatures of one verdict: each is checked once at most, and a flood of bad ones ends the checking. */
+/** The signatures of one verdict: each is checked once as long as it is remembered, and a flood of bad ones ends the checking. */
 export class SignatureChecks {
   readonly #suite: Suite;
   /** By the text of the signature. */
@@ -65,7 +67,15 @@ export class SignatureChecks {
     const others = this.#answers.get(signature);
     if (others === undefined) this.#answers.set(signature, [answer]);
     else others.push(answer);
+    if (this.#answers.size > MAX_REMEMBERED) this.#forgetOldest();
     return holds;
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#answers.keys()) {
+      this.#answers.delete(oldest);
+      return;
+    }
   }
 
   #known({ context }: Kind, { statement, signature }: SignedStatement, publicKey: Base64url): boolean | undefined {

@@ -42,6 +42,9 @@ const FITS: readonly (readonly [Exclude<Word, 'verified'>, (facts: Facts) => boo
   ['consistent', ({ pin }) => pin !== 'joins'],
 ];
 
+/** Every word, the worst first. */
+export const WORDS: readonly Word[] = [...FITS.map(([word]) => word), 'verified'];
+
 /** The word on a record (protocol §8). */
 export function wordOf(facts: Facts): Word {
   const [word] = FITS.find(([, fits]) => fits(facts)) ?? [];

@@ -11,6 +11,7 @@ try {
     home: process.env.MERIDIAN_HOME || '.meridian',
     now: Date.now,
     suite: nobleSuite,
+    progress: process.stderr.isTTY ? process.stderr : null,
     program: 'node meridian-verify.mjs',
   });
 } catch (error) {

@@ -8,6 +8,7 @@ import { htmlReport, type ReportedFile } from './html-report.ts';
 import { accusationLines, accusationOf } from './accusation.ts';
 import { exitCodeOf, jsonLineOf, judgeFile, type Judgement, UNREADABLE, wordOf } from './judge-file.ts';
 import { readKnowledge } from './knowledge.ts';
+import { packHeadline, packProblemLines, packReport } from './pack-file.ts';
 import { headlineOf, plain, problemLines, reportOf } from './report.ts';
 import { areSeveral, filesOf } from './targets.ts';
 
@@ -23,6 +24,8 @@ export interface Surroundings {
   readonly now: () => number;
   /** What signatures are checked by. */
   readonly suite: Suite;
+  /** Where the progress of a pack is drawn; null where nobody looks. */
+  readonly progress: NodeJS.WriteStream | null;
   /** How this command is called, as its help says it. */
   readonly program: string;
 }
@@ -32,7 +35,7 @@ export interface Surroundings {
  * signatures that held. Throws `UsageError` and `UnreadableFileError`, which are exit 2.
  */
 export async function verifyCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { out, home, now, program } = surroundings;
+  const { out, home, now, program, progress } = surroundings;
   const given = readArguments(args);
   if (given === 'help') {
     out(usage(program));
@@ -45,7 +48,7 @@ export async function verifyCommand(args: readonly string[], surroundings: Surro
   const codes = new Set<ExitCode | typeof UNREADABLE>();
   const reported: ReportedFile[] = [];
   for await (const target of filesOf(given.targets)) {
-    const judgement = await judgeFile(suite, target, { ...known, at: timestampOf(now()) });
+    const judgement = await judgeFile(suite, target, { ...known, at: timestampOf(now()) }, progress);
     const word = wordOf(judgement);
     tally.set(word, (tally.get(word) ?? 0) + 1);
     codes.add(exitCodeOf(judgement));
@@ -64,6 +67,7 @@ export async function verifyCommand(args: readonly string[], surroundings: Surro
 function fullReport(suite: Suite, judgement: Judgement, pinnedBy: string | null): readonly string[] {
   if ('fault' in judgement) return shortReport(judgement);
   if ('accusation' in judgement) return accusationLines(judgement.accusation, pinnedBy);
+  if ('pack' in judgement) return packReport(judgement.pack, pinnedBy);
   return reportOf(suite, judgement.bundle, judgement.verdict, pinnedBy);
 }
 
@@ -72,6 +76,9 @@ function shortReport(judgement: Judgement): readonly string[] {
   const path = plain(judgement.file);
   if ('fault' in judgement) return [`${path}: UNREADABLE: ${plain(judgement.fault)}`];
   if ('accusation' in judgement) return [`${path}: ${accusationOf(judgement.accusation)}`];
+  if ('pack' in judgement) {
+    return [`${path}: ${packHeadline(judgement.pack)}`, ...packProblemLines(judgement.pack, '  ')];
+  }
   const { verdict } = judgement;
   return [`${path}: ${headlineOf(verdict)}`, ...problemLines(verdict.problems, '  ')];
 }

@@ -6,7 +6,7 @@ import { type LedgerMessage, parseLedgerMessage } from '../../protocol/log/messa
 import { StatementError } from '../../protocol/statement/statement.ts';
 import type { Bundle, DecisionProof, LinkedProof } from '../../protocol/verdict/bundle.ts';
 import { linkedProofsOf } from '../../protocol/verdict/linked.ts';
-import { type Proof, proofOf } from '../../protocol/verdict/opened-proof.ts';
+import { type SingleProof, proofOf } from '../../protocol/verdict/opened-proof.ts';
 import { revocationProofs, rosterEntries, sizesOf } from '../fixtures/federation-log-bundle.ts';
 import type { Corpus } from './corpus.ts';
 import type { Answer, Said } from './judge.ts';
@@ -117,7 +117,7 @@ function areRostersOtherwise({ home }: Corpus, { rosters }: Bundle): boolean {
   });
 }
 
-function isOtherwise({ home }: Corpus, { batch, decision }: Proof): boolean {
+function isOtherwise({ home }: Corpus, { batch, decision }: SingleProof): boolean {
   const envelope = batch && read(() => envelopeStatement.parse(batch.text));
   if (batch === null || envelope === null) return false;
   const decided = home.decisions.find((text) => namesBatch(text, envelope));
@@ -152,7 +152,7 @@ function placed({ home }: Corpus, decision: DecisionProof, sizes: readonly numbe
 }
 
 function linkedOf(
-  { record, receipt, batch, decision, disclosure }: Proof,
+  { record, receipt, batch, decision, disclosure }: SingleProof,
   isKnownOtherwise: boolean,
   place: (decision: DecisionProof) => DecisionProof,
 ): LinkedProof {

@@ -9,6 +9,7 @@ import { fingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { bundleOf } from '../fixtures/federation-log-bundle.ts';
 import { FederationLog } from '../fixtures/federation-log.ts';
+import { packedPeriod, packOf } from '../fixtures/judged-pack.ts';
 
 const RELEASE = join(import.meta.dirname, '../../scripts/release.ts');
 const NAMES = ['SHA256SUMS', 'meridian-verify.html', 'meridian-verify.mjs'];
@@ -99,6 +100,21 @@ test('one flipped byte anywhere is found', async () => {
     assert.not.ok(isSame, `${file}: nothing is said of it`);
     if (answer.word !== 'verified') assert.ok(answer.word === 'unreadable' || answer.problems.length > 0, file);
   }
+});
+
+test('the script proves a pack of evidence, and names the file that was changed in one', async () => {
+  const period = await packedPeriod();
+  const pack = await packOf(period);
+  await writeFile(join(folder, 'pack.zip'), pack);
+  const good = verify('pack.zip', '--roster', period.log.genesis);
+  assert.is(good.status, 0, good.stderr);
+  assert.match(good.stdout, /^VERIFIED: /);
+  const at = Buffer.from(pack).indexOf('records.csv of a test');
+  pack[at] = 0;
+  await writeFile(join(folder, 'changed.zip'), pack);
+  const changed = verify('changed.zip', '--roster', period.log.genesis);
+  assert.is(changed.status, 1);
+  assert.match(changed.stdout, /file-changed: records.csv/);
 });
 
 test.run();

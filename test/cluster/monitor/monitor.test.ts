@@ -147,7 +147,14 @@ test('another root that a member signs is proven, and the file proves it alone',
   assert.ok(standing(watched.monitor).includes('checkpoint-false eu'));
   const proof = watched.events.find(({ kind }) => kind === 'proof');
   if (proof?.kind !== 'proof') throw new Error(`no proof: ${codes(watched.events).join(', ')}`);
-  const surroundings = { out: () => undefined, home: directory, now: Date.now, suite: nativeSuite, program: 'verify' };
+  const surroundings = {
+    out: () => undefined,
+    home: directory,
+    now: Date.now,
+    suite: nativeSuite,
+    progress: null,
+    program: 'verify',
+  };
   assert.is(
     await verifyCommand([proof.file, '--roster', hashText(nativeSuite, rosters.genesis.statement)], surroundings),
     0,

@@ -10,6 +10,7 @@ import { verifyCommand } from '../../../scripts/verify/command.ts';
 import { MAX_FILE_BYTES, UnreadableFileError } from '../../../scripts/verify/read-text.ts';
 import { bundleOf, revocationProofs, rosterEntries, sizesOf } from '../../fixtures/federation-log-bundle.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
+import { packedPeriod, packOf } from '../../fixtures/judged-pack.ts';
 import { decidedName, falseCheckpoint, LedgerReading, proofOf, twoEnvelopes } from '../../fixtures/misdeed-proof.ts';
 
 const test = suite<{ folder: string }>('npm run verify', { folder: '' });
@@ -38,6 +39,7 @@ async function run(folder: string, ...args: readonly string[]) {
     home,
     now: Date.now,
     suite: nativeSuite,
+    progress: null,
     program: 'npm run verify --',
   });
   return { code, lines, text: lines.join('\n') };
@@ -250,6 +252,40 @@ test('a proof of misbehaviour is judged by the same pin: proven, two signed, unp
   const several = await run(folder, join(folder, 'signed.json'), join(folder, 'proven.json'), '--roster', pin);
   assert.is(several.code, 4);
   assert.match(several.text, /signed\.json: NOT PROVEN \(two-signed\): two-envelopes by eu, batch 1/);
+});
+
+const period = await packedPeriod();
+const pack = await packOf(period);
+
+test('a pack of evidence is judged whole: its word, its records, its manifest and its pin', async ({ folder }) => {
+  const path = join(folder, 'pack.zip');
+  await writeFile(path, pack);
+  const { code, text } = await run(folder, path, '--roster', period.log.genesis);
+  assert.is(code, 0);
+  assert.match(text, /^VERIFIED: /);
+  assert.match(text, /records {5}6 of 1 sources: 6 verified/);
+  assert.match(text, /manifest {4}sha256:[0-9a-f]{64}/);
+  assert.is((await run(folder, path)).code, 3);
+});
+
+test('a changed byte of a pack is named with its file, for people and for programs', async ({ folder }) => {
+  const changed = Uint8Array.from(pack);
+  const at = Buffer.from(pack).indexOf('index.html of a test');
+  changed[at] = 0x49;
+  const path = join(folder, 'pack.zip');
+  await writeFile(path, changed);
+  const { code, text } = await run(folder, path, '--roster', period.log.genesis);
+  assert.is(code, 1);
+  assert.match(text, /^NOT VERIFIED \(not-whole\)/);
+  assert.match(text, /file-changed: index.html/);
+  const { word, problems } = JSON.parse((await run(folder, path, '--json', '--roster', period.log.genesis)).text);
+  assert.is(word, 'not-whole');
+  assert.is(problems[0].path, 'index.html');
+  const cut = join(folder, 'cut.zip');
+  await writeFile(cut, pack.subarray(0, 1000));
+  const several = await run(folder, path, cut);
+  assert.is(several.code, 1);
+  assert.match(several.text, /cut.zip: NOT VERIFIED \(not-whole\)/);
 });
 
 test.run();

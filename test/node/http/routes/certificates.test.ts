@@ -62,7 +62,7 @@ async function certificateOf(id: string, key: string | null = null, at: TestNode
 async function judged(proof: string, ...more: readonly string[]): Promise<number> {
   const path = join(folder, 'attached.json');
   await writeFile(path, proof);
-  const surroundings = { home: folder, now: Date.now, suite: nativeSuite, program: 'verify' };
+  const surroundings = { home: folder, now: Date.now, suite: nativeSuite, progress: null, program: 'verify' };
   return verifyCommand([path, ...more], { ...surroundings, out: () => {} });
 }
 

@@ -1,0 +1,209 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { readContainer } from '../../../protocol/pack/container.ts';
+import { judgePack } from '../../../protocol/pack/judge-pack.ts';
+import { PACK_FILES } from '../../../protocol/pack/manifest.ts';
+import type { PackVerdict } from '../../../protocol/pack/pack-verdict.ts';
+import { nobleHash, nobleSuite } from '../../../protocol/suite/noble.ts';
+import type { Suite } from '../../../protocol/suite/suite.ts';
+import type { Known } from '../../../protocol/verdict/known.ts';
+import { newestKey } from '../../fixtures/federation-log-member.ts';
+import { FederationLog } from '../../fixtures/federation-log.ts';
+import { type PackOptions, packedPeriod, packOf, sourceOf } from '../../fixtures/judged-pack.ts';
+
+const period = await packedPeriod();
+const pin = { pin: period.log.genesis };
+const honest = await packOf(period);
+
+function judged(bytes: Uint8Array, known: Known = pin, suite: Suite = nativeSuite): Promise<PackVerdict> {
+  return judgePack(sourceOf(bytes), { suite, newHash: nobleHash, known });
+}
+
+async function verdictOf(options: PackOptions, known?: Known): Promise<PackVerdict> {
+  return judged(await packOf(period, options), known);
+}
+
+function codesOf({ problems }: PackVerdict): readonly string[] {
+  return [...new Set(problems.map(({ code }) => code))].sort();
+}
+
+function replaceIn(path: string, change: (text: string) => string): NonNullable<PackOptions['change']> {
+  return (files) => void files.set(path, utf8(change(Buffer.from(files.get(path) ?? []).toString())));
+}
+
+test('an honest pack is verified under the pin, and consistent without one', async () => {
+  const verdict = await judged(honest);
+  assert.equal(verdict.problems, []);
+  assert.is(verdict.word, 'verified');
+  assert.is(verdict.exitCode, 0);
+  assert.equal(verdict.words, { verified: 6 });
+  assert.is(verdict.openEnds, 0);
+  const unpinned = await judged(honest, {});
+  assert.is(unpinned.word, 'consistent');
+  assert.is(unpinned.exitCode, 3);
+  assert.is(unpinned.verified, false);
+});
+
+test('both suites say the same', async () => {
+  assert.equal(await judged(honest, pin, nobleSuite), await judged(honest));
+});
+
+test('another federation’s pin does not join', async () => {
+  const other = await FederationLog.create({ seed: 'another' });
+  const verdict = await judged(honest, { pin: other.genesis });
+  assert.is(verdict.word, 'pin-does-not-join');
+  assert.is(verdict.pinned, null);
+});
+
+test('a flipped byte anywhere is found, and the file that it is in is named', async () => {
+  const placed = await readContainer(sourceOf(honest));
+  let named = 0;
+  for (const { name, from, size } of placed) {
+    for (const at of [from, from + (size >> 1), from + size - 1]) {
+      const flipped = Uint8Array.from(honest);
+      flipped[at] = (flipped[at] ?? 0) ^ 1;
+      const verdict = await judged(flipped);
+      assert.is(verdict.verified, false, `${name} ${at}`);
+      assert.is(verdict.exitCode, 1);
+      assert.ok(
+        verdict.problems.some(({ path }) => path === name),
+        `${name} ${at}`,
+      );
+      named++;
+    }
+  }
+  assert.is(named, 3 * Object.keys(PACK_FILES).length);
+  const inDirectory = Uint8Array.from(honest);
+  const last = inDirectory.length - 30;
+  inDirectory[last] = (inDirectory[last] ?? 0) ^ 1;
+  assert.equal(codesOf(await judged(inDirectory)).includes('container'), true);
+});
+
+test('a file that was changed before the manifest was signed anew by a stranger is not signed by the node', async () => {
+  const stranger = newestKey((await FederationLog.create({ seed: 'thief' })).member('eu')).signer;
+  const verdict = await verdictOf({ signer: stranger, change: replaceIn(PACK_FILES.page, () => 'all is well') });
+  assert.is(verdict.word, 'not-signed-by-node');
+  assert.equal(codesOf(verdict), ['manifest-signature']);
+});
+
+test('another member’s key signs no pack of the node', async () => {
+  const verdict = await verdictOf({ signer: newestKey(period.log.member('us')).signer });
+  assert.is(verdict.word, 'not-signed-by-node');
+});
+
+test('a key that was compromised signs none either', async () => {
+  const own = await packedPeriod();
+  await own.log.revoke('eu', { reason: 'compromised', compromisedSince: own.log.tick() });
+  const verdict = await judged(await packOf(own), { pin: own.log.genesis });
+  assert.is(verdict.word, 'not-signed-by-node');
+  assert.equal(verdict.words, { verified: 6 });
+});
+
+test('a record left out of the middle is found, and so are the neighbours', async () => {
+  const middle = await verdictOf({ places: [[3], [0, 2, 3], [0]] });
+  assert.is(middle.word, 'sequence-broken');
+  assert.equal(codesOf(middle), ['sequence-broken']);
+  const before = await verdictOf({ places: [[], [0, 1, 2, 3], [0]] });
+  assert.equal(codesOf(before), ['neighbour-missing']);
+  const after = await verdictOf({ places: [[3], [0, 1, 2, 3], []] });
+  assert.is(after.word, 'verified');
+  assert.is(after.openEnds, 1);
+  const withheld = await packOf(period, {
+    places: [[], [0, 1, 2, 3], [0]],
+    manifest: { question: { ...period.manifest.question, withholdsBefore: true } },
+  });
+  assert.is((await judged(withheld)).word, 'verified');
+});
+
+test('records in another order than their count do not hold', async () => {
+  const swapped = await verdictOf({
+    change: replaceIn(PACK_FILES.records, (text) => {
+      const [first = '', second = '', third = '', ...rest] = text.split('\n');
+      return [first, third, second, ...rest].join('\n');
+    }),
+  });
+  assert.ok(codesOf(swapped).includes('record-does-not-hold'));
+  assert.is(swapped.verified, false);
+});
+
+test('a record of another account, of another source and of a later moment is foreign', async () => {
+  for (const change of [
+    { account: 'acc_eu_0000000000000000' },
+    { sources: ['cards'] },
+    { asOf: period.manifest.question.from },
+  ]) {
+    const verdict = await verdictOf({ manifest: { question: { ...period.manifest.question, ...change } } });
+    assert.is(verdict.word, 'not-whole');
+    assert.ok(codesOf(verdict).includes('record-foreign'));
+  }
+  const reach = await verdictOf({
+    manifest: { reach: [{ ...period.manifest.reach[0], node: period.manifest.node, seq: 5 }] },
+  });
+  assert.ok(codesOf(reach).includes('record-foreign'));
+});
+
+test('contents that were not asked for are told, and those that are missing too', async () => {
+  const unasked = await verdictOf({ disclosed: true });
+  assert.equal(codesOf(unasked), ['disclosure-unasked']);
+  const question = { ...period.manifest.question, disclosure: true };
+  const disclosed = await verdictOf({ disclosed: true, manifest: { question } });
+  assert.is(disclosed.word, 'verified');
+  assert.is(disclosed.disclosed, 6);
+  const missing = await verdictOf({ manifest: { question } });
+  assert.equal(codesOf(missing), ['disclosure-missing']);
+  const forged = await verdictOf({
+    disclosed: true,
+    manifest: { question },
+    change: replaceIn(PACK_FILES.records, (text) => text.replace('approve', 'decline')),
+  });
+  assert.is(forged.word, 'payload-damaged');
+});
+
+test('files that are no lines of proofs, and counts that do not agree, are told and end nothing', async () => {
+  for (const path of [PACK_FILES.batches, PACK_FILES.groups, PACK_FILES.records, PACK_FILES.erasures]) {
+    const verdict = await verdictOf({ change: replaceIn(path, (text) => text.slice(0, -2)) });
+    assert.equal(codesOf(verdict).includes('line-malformed'), true, path);
+    assert.is(verdict.verified, false);
+  }
+  const more = await verdictOf({ manifest: { records: 7 } });
+  assert.equal(codesOf(more), ['manifest-mismatch']);
+  const rosters = await verdictOf({ change: replaceIn(PACK_FILES.federation, () => '{}') });
+  assert.is(rosters.word, 'rosters-do-not-join');
+  const none = await verdictOf({ places: [[], [], []] });
+  assert.is(none.word, 'verified');
+  assert.equal(none.emptySources, ['loans']);
+});
+
+test('a file more, one less and one that the manifest does not name make it no pack', async () => {
+  const less = await verdictOf({ changeLater: (files) => void files.delete(PACK_FILES.readme) });
+  assert.is(less.word, 'not-whole');
+  const more = await verdictOf({ changeLater: (files) => void files.set('more.txt', utf8('x')) });
+  assert.is(more.word, 'not-whole');
+  assert.ok(codesOf(more).includes('manifest-mismatch'));
+});
+
+test('what is no container is none, and is not read on', async () => {
+  const verdict = await judged(utf8('PK but nothing else that is long enough'));
+  assert.is(verdict.word, 'not-whole');
+  assert.ok(codesOf(verdict).includes('container'));
+  assert.is(verdict.records, 0);
+});
+
+test('progress goes up to the whole', async () => {
+  const told: number[] = [];
+  await judgePack(sourceOf(honest), {
+    suite: nativeSuite,
+    newHash: nobleHash,
+    known: pin,
+    onProgress: (done) => void told.push(done),
+  });
+  assert.equal(
+    told,
+    told.toSorted((a, b) => a - b),
+  );
+  assert.is(told.at(-1), 1);
+});
+
+test.run();
