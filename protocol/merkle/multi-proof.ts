@@ -1,5 +1,6 @@
 import { equalBytes } from '../bytes.ts';
 import { nodeHash, type Sha256 } from './hash.ts';
+import { splitOf } from './tree.ts';
 
 /** A leaf hash and its place in the tree. */
 export interface PlacedLeaf {
@@ -90,13 +91,6 @@ export class JointPath {
     const known = this.#leaves.get(index);
     return size === this.#size && known !== undefined && equalBytes(known, leaf) ? this.#root : null;
   }
-}
-
-/** Leaves in the left subtree of a tree of more than one leaf: the largest power of two below its size. */
-function splitOf(size: number): number {
-  let half = 1;
-  while (half * 2 < size) half *= 2;
-  return half;
 }
 
 /** Of ascending numbers between `low` and `high` the first that is not below a bound. */

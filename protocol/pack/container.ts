@@ -19,6 +19,16 @@ export interface PlacedFile extends ContainedFile {
   readonly from: number;
 }
 
+/** Bytes of a file that are read at once. */
+const CHUNK_BYTES = 1 << 20;
+
+/** The bytes of a file in a container, piece by piece. */
+export async function* chunksOf(source: PackSource, { from, size }: PlacedFile): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < from + size; at += CHUNK_BYTES) {
+    yield await source.read(at, Math.min(from + size, at + CHUNK_BYTES));
+  }
+}
+
 /** The file is no ZIP, or none in the one form that is written and read. */
 export class ContainerError extends Error {
   override readonly name = 'ContainerError';

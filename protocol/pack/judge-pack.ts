@@ -10,7 +10,7 @@ import { BUNDLE_MAX_DEPTH, type FederationFile, FederationFileShape } from '../v
 import { signatureFault } from '../verdict/check-signed.ts';
 import { FileError, fileReader } from '../verdict/file-reader.ts';
 import { joinRosters } from '../verdict/join-rosters.ts';
-import type { Known } from '../verdict/known.ts';
+import { isPinned, type Known } from '../verdict/known.ts';
 import type { NamedRoster } from '../verdict/verdict.ts';
 import type { Word } from '../verdict/word.ts';
 import type { PackSource } from './container.ts';
@@ -57,7 +57,7 @@ export async function judgePack(source: PackSource, terms: PackTerms): Promise<P
     await checkSignature(source, checked, grounds.authority, tally);
     await judgeAll(source, checked, grounds, terms, tally);
   }
-  return verdictOf(checked, tally, grounds, terms.known);
+  return verdictOf(checked, tally, grounds);
 }
 
 /** What was found so far. */
@@ -112,12 +112,10 @@ async function federationOf(source: PackSource, { files }: CheckedFiles): Promis
 function groundsOf(suite: Suite, federation: FederationFile, known: Known): PackGrounds {
   const { line, problems } = joinRosters(suite, federation.rosters, known);
   const authority = line && openAuthority(suite, federation, known, line, certifiedKeys(federation));
-  const { pin, rosters, log } = known;
-  const isPinned = pin !== undefined || rosters !== undefined || log !== undefined;
   const isJoined = problems.every(({ fact }) => fact !== 'pin');
-  const pinned = line && isPinned && isJoined ? { version: line.pin.roster.version, hash: line.pin.hash } : null;
+  const pinned = line && isPinned(known) && isJoined ? { version: line.pin.roster.version, hash: line.pin.hash } : null;
   const faults = [...problems, ...(authority?.problems ?? [])].map(({ detail }) => detail);
-  return { authority, isPinned, problems, faults, federation: line?.federation ?? null, pinned };
+  return { authority, isPinned: isPinned(known), problems, faults, federation: line?.federation ?? null, pinned };
 }
 
 /** A key that no certificate names signs nothing: these are all whose revocation can matter. */
@@ -222,10 +220,9 @@ function verdictOf(
   { manifest, manifestHash }: CheckedFiles,
   tally: PackTally,
   grounds: PackGrounds | null,
-  known: Known,
 ): PackVerdict {
   const { codes, words, records, disclosed, sequences, problems, problemCount, nodes } = tally;
-  const word = packWordOf(codes, words, wordWhenEmpty(grounds, known));
+  const word = packWordOf(codes, words, wordWhenEmpty(grounds));
   return {
     word,
     exitCode: packExitCode(word),
@@ -248,11 +245,11 @@ function verdictOf(
 }
 
 /** Of a pack without a record: what its manifest and the rosters alone come to. */
-function wordWhenEmpty(grounds: PackGrounds | null, { pin, rosters, log }: Known): Word {
+function wordWhenEmpty(grounds: PackGrounds | null): Word {
   if (grounds === null) return 'rosters-do-not-join';
   if (grounds.authority === null) {
     return grounds.problems.some(({ fact }) => fact === 'pin') ? 'pin-does-not-join' : 'rosters-do-not-join';
   }
   if (grounds.authority.problems.length > 0) return 'roster-without-majority';
-  return pin === undefined && rosters === undefined && log === undefined ? 'consistent' : 'verified';
+  return grounds.isPinned ? 'verified' : 'consistent';
 }

@@ -44,7 +44,6 @@ export const PackQuestionShape = Closed(
 export type PackQuestion = Readonly<Static<typeof PackQuestionShape>>;
 
 const PackFileShape = Closed({ path: Word, bytes: CountShape, sha256: Sha256Shape });
-export type PackFile = Readonly<Static<typeof PackFileShape>>;
 
 /**
  * What a pack consists of, `manifest.json`: all its files but itself and its signature. The node signs it, and makes a

@@ -1,14 +1,12 @@
-import { decodeUtf8 } from '../bytes.ts';
+import { decodeUtf8, EncodingError } from '../bytes.ts';
 import { hashText, type Sha256Hash, sha256Hash } from '../hash.ts';
 import { StatementError } from '../statement/statement.ts';
 import type { RunningHash, Suite } from '../suite/suite.ts';
-import { ContainerError, type PackSource, type PlacedFile, readContainer } from './container.ts';
+import { chunksOf, ContainerError, type PackSource, type PlacedFile, readContainer } from './container.ts';
 import { crc32 } from './crc32.ts';
 import { PACK_FILES, type PackManifest, packStatement } from './manifest.ts';
 import type { PackProblem, PackProblemCode } from './pack-verdict.ts';
 
-/** Bytes that are read at once. */
-const CHUNK_BYTES = 1 << 20;
 /** Longest of the files that are read whole: manifest, its signature, what is said of the federation, erasures. */
 const MAX_WHOLE_BYTES = 64 << 20;
 const NAMES: readonly string[] = Object.values(PACK_FILES);
@@ -24,8 +22,8 @@ export interface CheckedFiles {
   readonly problems: readonly PackProblem[];
 }
 
-/** Told how many bytes of the pack were read so far. */
-export type OnRead = (bytes: number) => void;
+/** Told how many bytes of the pack were read just now. */
+type OnRead = (bytes: number) => void;
 
 /**
  * Reads every byte of a pack once: the container in its one form, every file with its check, and each but the manifest
@@ -99,26 +97,27 @@ function compare(
   for (const path of listed.keys()) note('file-missing', path, 'the manifest names it, and it is not there');
 }
 
-/** Text of a file that is read whole; empty where there is none, it is too long, or it is no text. */
+/** Text of a file that is read whole; empty where there is none, it is too long, or not UTF-8. Throws what the source throws. */
 export async function wholeText(source: PackSource, file: PlacedFile | undefined): Promise<string> {
   if (file === undefined || file.size > MAX_WHOLE_BYTES) return '';
+  const bytes = await source.read(file.from, file.from + file.size);
   try {
-    return decodeUtf8(await source.read(file.from, file.from + file.size));
-  } catch {
+    return decodeUtf8(bytes);
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error;
     return '';
   }
 }
 
 async function digest(
   source: PackSource,
-  { from, size }: PlacedFile,
+  file: PlacedFile,
   newHash: () => RunningHash,
   onRead: OnRead,
 ): Promise<{ readonly hash: Sha256Hash; readonly crc: number }> {
   const hasher = newHash();
   let crc = 0;
-  for (let at = from; at < from + size; at += CHUNK_BYTES) {
-    const chunk = await source.read(at, Math.min(from + size, at + CHUNK_BYTES));
+  for await (const chunk of chunksOf(source, file)) {
     hasher.update(chunk);
     crc = crc32(chunk, crc);
     onRead(chunk.length);

@@ -1,20 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { decodeUtf8, EncodingError } from '../bytes.ts';
-import { DEFAULT_MAX_DEPTH } from '../json/parse.ts';
+import { concatBytes, decodeUtf8, EncodingError } from '../bytes.ts';
+import { MAX_BATCH_RECORDS } from '../chain/envelope-rules.ts';
 import { Base64urlShape, Closed, OrdinalShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { canonicalText, SignedStatementShape, StatementError } from '../statement/statement.ts';
 import { DecisionProofShape, DisclosureShape } from '../verdict/bundle.ts';
-import type { PackSource, PlacedFile } from './container.ts';
+import { chunksOf, type PackSource, type PlacedFile } from './container.ts';
 
 /** Longest line of a file of proofs that is read: 32 MiB, twice the longest payload with its salt and its record. */
-export const MAX_LINE_BYTES = 32 << 20;
-/** Bytes that are read at once. */
-const CHUNK_BYTES = 1 << 20;
+const MAX_LINE_BYTES = 32 << 20;
 const LINE_END = 10;
 /** Hashes of one multi-proof: of a group of 256 records in a tree of 65,536 there are fewer. */
 const MAX_SIBLINGS = 8_192;
-/** As many as a group has at most. */
-const MAX_GROUP = 65_536;
 const Siblings = Type.Array(Sha256Shape, { maxItems: MAX_SIBLINGS });
 
 /** One line of `proofs/batches.jsonl`: a sealed batch with its decision, and how many groups of it follow. */
@@ -33,8 +29,8 @@ export type BatchLine = Readonly<Static<typeof BatchLineShape>>;
 const GroupLineShape = Closed({
   statement: SignedStatementShape.properties.statement,
   signature: SignedStatementShape.properties.signature,
-  /** Of the records, ascending. */
-  seqs: Type.Array(OrdinalShape, { minItems: 1, maxItems: MAX_GROUP }),
+  /** Of the records, ascending: no group has more than a batch. */
+  seqs: Type.Array(OrdinalShape, { minItems: 1, maxItems: MAX_BATCH_RECORDS }),
   groupPath: Siblings,
   batchPath: Siblings,
 });
@@ -61,38 +57,28 @@ const ErasuresShape = Closed({
   /** Files that another pack for the same question had otherwise, and why: its checkpoints by a key that was revoked. */
   replaced: Type.Array(Closed({ path: Type.String(), reason: Type.String() })),
 });
-export type PackErasures = Readonly<Static<typeof ErasuresShape>>;
 
 export const batchLine = canonicalText('batch line', BatchLineShape);
 export const groupLine = canonicalText('group line', GroupLineShape);
 export const recordLine = canonicalText('record line', RecordLineShape);
 export const packErasures = canonicalText('erasures', ErasuresShape);
-/** Nesting of a line: that of a payload inside a disclosure. */
-export const LINE_MAX_DEPTH = DEFAULT_MAX_DEPTH + 2;
 
 /** The lines of a file, each of which a line end follows. Throws `StatementError` where the file is otherwise. */
-export async function* linesOf(source: PackSource, { name, from, size }: PlacedFile): AsyncGenerator<string> {
+export async function* linesOf(source: PackSource, file: PlacedFile): AsyncGenerator<string> {
+  const { name } = file;
   let rest: Uint8Array = new Uint8Array();
-  for (let at = 0; at < size; at += CHUNK_BYTES) {
-    const chunk = await source.read(from + at, from + Math.min(size, at + CHUNK_BYTES));
+  for await (const chunk of chunksOf(source, file)) {
     let begin = 0;
     for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, begin)) {
       const piece = chunk.subarray(begin, end);
-      yield textOf(name, rest.length === 0 ? piece : joined(rest, piece));
+      yield textOf(name, rest.length === 0 ? piece : concatBytes(rest, piece));
       rest = new Uint8Array();
       begin = end + 1;
     }
-    rest = joined(rest, chunk.subarray(begin));
+    rest = concatBytes(rest, chunk.subarray(begin));
     if (rest.length > MAX_LINE_BYTES) throw new StatementError(`${name}: a line is too long`);
   }
   if (rest.length > 0) throw new StatementError(`${name}: its last line has no end`);
-}
-
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
-  const both = new Uint8Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
 }
 
 function textOf(name: string, bytes: Uint8Array): string {

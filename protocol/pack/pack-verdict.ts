@@ -5,7 +5,7 @@ import { EXIT_CODES, type ExitCode, type Word, WORDS } from '../verdict/word.ts'
 import type { PackManifest } from './manifest.ts';
 
 /** What can be wrong with a pack beside its records. */
-export const PACK_PROBLEM_CODES = [
+const PACK_PROBLEM_CODES = [
   'container',
   'file-missing',
   'file-changed',

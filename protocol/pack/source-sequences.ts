@@ -6,6 +6,7 @@ import type { PackProblemCode } from './pack-verdict.ts';
 
 /** What one node recorded of one source, as far as the pack has it. */
 interface Sequence {
+  readonly sourceId: string;
   lastSeq: number;
   lastLeaf: Sha256Hash;
   /** Whether a record of after the period was seen. */
@@ -27,7 +28,6 @@ export class SourceSequences {
   readonly #question: PackQuestion;
   readonly #reach: ReadonlyMap<string, number>;
   readonly #sequences = new Map<string, Sequence>();
-  readonly #seen = new Set<string>();
   #node = '';
   #seq = 0;
   #elsewhere = 0;
@@ -48,7 +48,8 @@ export class SourceSequences {
 
   /** Sources that were asked for and have no record here. */
   get emptySources(): readonly string[] {
-    return this.#question.sources.filter((source) => !this.#seen.has(source));
+    const seen = new Set([...this.#sequences.values()].map(({ sourceId }) => sourceId));
+    return this.#question.sources.filter((source) => !seen.has(source));
   }
 
   /** Records of other nodes than the account's home. */
@@ -60,7 +61,6 @@ export class SourceSequences {
   take(record: AttestationRecord, leaf: Sha256Hash): readonly SequenceFault[] {
     const faults = [...this.#orderFaults(record), ...this.#foreignFaults(record)];
     if (record.node !== homeOf(record.account)) this.#elsewhere++;
-    this.#seen.add(record.sourceId);
     const name = `${record.node} ${record.sourceId}`;
     const before = this.#sequences.get(name);
     const { from, to, withholdsBefore } = this.#question;
@@ -69,7 +69,12 @@ export class SourceSequences {
       if (!isBefore && record.sourceSeq !== 1 && withholdsBefore !== true) {
         faults.push(fault('neighbour-missing', `the record of ${record.sourceId} before the period is missing`));
       }
-      this.#sequences.set(name, { lastSeq: record.sourceSeq, lastLeaf: leaf, isOver: isAfter });
+      this.#sequences.set(name, {
+        sourceId: record.sourceId,
+        lastSeq: record.sourceSeq,
+        lastLeaf: leaf,
+        isOver: isAfter,
+      });
       return faults;
     }
     if (record.sourceSeq !== before.lastSeq + 1 || record.sourcePrev !== before.lastLeaf) {

@@ -30,7 +30,7 @@ export const DecisionProofShape = Closed(
 );
 export type DecisionProof = Static<typeof DecisionProofShape>;
 
-export const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) }, { title: 'RecordTexts' });
+const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) }, { title: 'RecordTexts' });
 const PayloadShape = Type.Unsafe<JsonValue>(Type.Unknown({ description: 'The request, as it was recorded.' }));
 export const DisclosureShape = Closed({ salt: Base64urlShape, payload: PayloadShape }, { title: 'Disclosure' });
 export type Disclosure = Static<typeof DisclosureShape>;

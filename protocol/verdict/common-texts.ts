@@ -5,7 +5,8 @@ import type { DecisionProof } from './bundle.ts';
 import { PlacedDecision } from './placed-decision.ts';
 
 /**
- * Reads receipts, envelopes and decisions, each once, however many proofs have it in common. What does not read is kept nowhere.
+ * Reads receipts, envelopes and decisions, each once, however many proofs have it in common. What does not read is kept
+ * nowhere.
  */
 export class CommonTexts {
   readonly #suite: Suite;

@@ -49,3 +49,8 @@ export interface Known {
   /** When the evidence is evaluated, for the verdict to say so. */
   readonly at?: Timestamp;
 }
+
+/** Without a pin, of whatever sort, a bundle is only consistent with itself. */
+export function isPinned({ pin, rosters, log }: Known): boolean {
+  return pin !== undefined || rosters !== undefined || log !== undefined;
+}

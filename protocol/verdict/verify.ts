@@ -8,7 +8,7 @@ import { CommonTexts } from './common-texts.ts';
 import { type JoinedRosters, joinRosters } from './join-rosters.ts';
 import { type Grounds, judgeProof } from './judge-proof.ts';
 import { JudgedBatches } from './judged-batches.ts';
-import type { Known } from './known.ts';
+import { isPinned, type Known } from './known.ts';
 import { linkedProofsOf, linkedVerdict, standingsOf } from './linked.ts';
 import { type OpenedProof, openProof, proofOf } from './opened-proof.ts';
 import { judgePayload } from './payload.ts';
@@ -74,11 +74,6 @@ export function verifyOpened(
 function distinct(versions: readonly (AccountVersion | null)[]): readonly AccountVersion[] {
   const byId = new Map(versions.flatMap((version) => (version === null ? [] : [[version.id, version]])));
   return [...byId.values()].toSorted((a, b) => b.version - a.version);
-}
-
-/** Without a pin, of whatever sort, a bundle is only consistent with itself. */
-function isPinned({ pin, rosters, log }: Known): boolean {
-  return pin !== undefined || rosters !== undefined || log !== undefined;
 }
 
 function keysOf(proofs: readonly OpenedProof[]): readonly NodeKey[] {

@@ -191,6 +191,24 @@ test('what is no container is none, and is not read on', async () => {
   assert.is(verdict.records, 0);
 });
 
+test('a source that cannot be read ends the judging, and says nothing of the pack', async () => {
+  const source = sourceOf(honest);
+  const files = await readContainer(source);
+  for (const name of [PACK_FILES.manifest, PACK_FILES.federation]) {
+    let reads = 0;
+    const broken = {
+      size: source.size,
+      read(from: number, to: number): Promise<Uint8Array> {
+        // Read once for its hash, and again for what it says.
+        const isAgain = from === files.find((file) => file.name === name)?.from && ++reads > 1;
+        return isAgain ? Promise.reject(new Error('the disk is gone')) : source.read(from, to);
+      },
+    };
+    const said = await judgePack(broken, { suite: nativeSuite, newHash: nobleHash, known: pin }).catch(String);
+    assert.is(said, 'Error: the disk is gone', name);
+  }
+});
+
 test('progress goes up to the whole', async () => {
   const told: number[] = [];
   await judgePack(sourceOf(honest), {
