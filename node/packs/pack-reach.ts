@@ -1,0 +1,83 @@
+import { readHead } from '../../protocol/chain/record.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import { knownNode } from '../../protocol/log/decision-state.ts';
+import type { Timestamp } from '../../protocol/time.ts';
+import type { Chains } from '../log/chains.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import { readBatch } from '../records/batch-tables.ts';
+import { openedBodyTable } from '../records/opened-bodies.ts';
+import { readTexts } from '../records/record-reader.ts';
+import type { Reads } from '../store/store.ts';
+import type { AnchoringView } from '../verification/attestation/anchoring-view.ts';
+import type { Evidence } from '../verification/evidence.ts';
+import type { PackRow } from './pack-tables.ts';
+
+export interface PackReachOptions {
+  readonly self: NodeId;
+  readonly store: Reads;
+  readonly chains: Pick<Chains, 'head'>;
+  readonly federationLog: Pick<FederationLog, 'state'>;
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  readonly view: Pick<AnchoringView, 'of'>;
+}
+
+/** How far what this node holds of each node's records reaches. */
+export class PackReach {
+  readonly #options: PackReachOptions;
+
+  constructor(options: PackReachOptions) {
+    this.#options = options;
+  }
+
+  /** The last record that each of these nodes made up to a moment; nodes without one are left out. */
+  async upTo(nodes: readonly NodeId[], asOf: Timestamp): Promise<PackRow['reach']> {
+    const reach: PackRow['reach'] = [];
+    for (const node of nodes.toSorted()) {
+      const seq = await this.#lastUpTo(node, asOf);
+      if (seq > 0) reach.push({ node, seq });
+    }
+    return reach;
+  }
+
+  /** The evidence about the last record of each node; null while one of them is not confirmed. */
+  async confirmed(reach: PackRow['reach']): Promise<readonly Evidence[] | null> {
+    const { store, evidence, view } = this.#options;
+    const found: Evidence[] = [];
+    for (const { node, seq } of reach) {
+      const texts = await readTexts(store, node, seq);
+      const one = texts && (await evidence(readHead(texts.head).id));
+      if (one === undefined || (await view.of(one)).status !== 'confirmed') return null;
+      found.push(one);
+    }
+    return found;
+  }
+
+  /** 0 where there is none. Records of a node stand in order of time. */
+  async #lastUpTo(node: NodeId, asOf: Timestamp): Promise<number> {
+    let [low, high] = [0, await this.#last(node)];
+    if (high > 0 && (await this.#isUpTo(node, high, asOf))) return high;
+    while (high - low > 1) {
+      const middle = low + Math.floor((high - low) / 2);
+      if (await this.#isUpTo(node, middle, asOf)) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  async #isUpTo(node: NodeId, seq: number, asOf: Timestamp): Promise<boolean> {
+    const texts = await readTexts(this.#options.store, node, seq);
+    return texts !== undefined && readHead(texts.head).submittedAt <= asOf;
+  }
+
+  /** Of this node the last that it made; of another the last of its last decided batch that is here. */
+  async #last(node: NodeId): Promise<number> {
+    const { self, store, chains, federationLog } = this.#options;
+    if (node === self) {
+      const row = await openedBodyTable.last(store, [node]);
+      return row === undefined ? 0 : Number(row[0]) + row[1].length - 1;
+    }
+    const decided = knownNode(federationLog.state, node)?.last?.batch ?? 0;
+    const batch = await readBatch(store, node, Math.min(decided, chains.head(node).batch));
+    return batch === undefined ? 0 : batch.envelope.first + batch.envelope.size - 1;
+  }
+}
