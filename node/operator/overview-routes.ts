@@ -1,0 +1,55 @@
+import { timestampOf } from '../../protocol/time.ts';
+import type { StorageGuard } from '../accounts/limits/storage-guard.ts';
+import type { Anchoring } from '../anchoring/anchoring.ts';
+import { VERSION } from '../config/config.ts';
+import type { OperatorRoute } from '../http/route.ts';
+import { federationAnswer, type FederationSources } from '../http/routes/federation.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { Sealer } from '../intake/sealing/sealer.ts';
+import type { SettlementLedger } from '../payments/settlement-ledger.ts';
+import { operatorRoute } from './operator-listener.ts';
+
+export const OVERVIEW_PATH = '/overview';
+
+export interface OverviewRouteServices {
+  readonly federation: FederationSources;
+  readonly anchoring: Pick<Anchoring, 'state'>;
+  readonly intake: Pick<Intake, 'queued' | 'recorded'>;
+  readonly sealer: Pick<Sealer, 'waiting'>;
+  readonly storageGuard: Pick<StorageGuard, 'state'>;
+  readonly settlements: Pick<SettlementLedger, 'head'>;
+  /** Whether it takes payments. */
+  readonly isSelling: boolean;
+  readonly now: () => number;
+}
+
+/** `GET /overview`: how the node stands, for its operator's console. */
+export function operatorOverviewRoute(services: OverviewRouteServices): OperatorRoute {
+  const { federation, anchoring, intake, sealer, storageGuard, settlements, isSelling, now } = services;
+  return operatorRoute('GET', OVERVIEW_PATH, async () => {
+    const { ledger, spend, inFlight, backlog, lagSeconds, delayed } = await anchoring.state();
+    const { level, usedBytes, quotaBytes, freeBytes } = storageGuard.state;
+    return {
+      version: VERSION,
+      at: timestampOf(now()),
+      records: { made: intake.recorded, queued: intake.queued, unsealed: sealer.waiting },
+      anchoring: {
+        reachable: ledger.reachable,
+        lastAnswerAt: ledger.lastAnswerAt === null ? null : timestampOf(ledger.lastAnswerAt),
+        refusal: ledger.refusal,
+        inFlight,
+        backlog,
+        lagSeconds: Math.round(lagSeconds),
+        delayed,
+        spend: {
+          hourTransactions: spend.hour.transactions,
+          dayTransactions: spend.day.transactions,
+          dayTinybars: spend.day.tinybars,
+        },
+      },
+      storage: { level, usedBytes, quotaBytes, freeBytes },
+      payments: { isSelling, settled: settlements.head.entries },
+      federation: federationAnswer(federation),
+    };
+  });
+}
