@@ -1,0 +1,135 @@
+import { earliestDue } from '../../../protocol/compliance/incident-clocks.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
+import { keyState } from '../../accounts/api-key.ts';
+import type { ApiKeys } from '../../accounts/api-keys.ts';
+import { type Caller, covers, reaches } from '../../accounts/caller.ts';
+import type { DueReviews } from '../../governance/due-reviews.ts';
+import type { IncidentPlace, Incidents } from '../../governance/incidents.ts';
+import { lockEndTable } from '../../governance/lock-tables.ts';
+import type { Store } from '../../store/store.ts';
+import { placeAt } from '../incident-place.ts';
+import type { Due } from './calendar-file.ts';
+
+const DAY_MS = 86_400_000;
+/** What ended longer ago is in no calendar any more. In milliseconds. */
+const PAST_MS = 30 * DAY_MS;
+const PAGE = 100;
+const MAX_INCIDENTS = 500;
+const MAX_REVIEWS = 1_000;
+const MAX_LOCKS = 1_000;
+
+export interface DueCalendarOptions {
+  readonly store: Store;
+  readonly node: NodeId;
+  readonly incidents: Pick<Incidents, 'page'>;
+  readonly dueReviews: Pick<DueReviews, 'between'>;
+  readonly keys: Pick<ApiKeys, 'list'>;
+  readonly now: () => number;
+}
+
+/** What is due of an account, as a file of RFC 5545. */
+export class DueCalendar {
+  readonly #options: DueCalendarOptions;
+
+  constructor(options: DueCalendarOptions) {
+    this.#options = options;
+  }
+
+  /** As much of it as the caller sees: the first clocks of incidents, reviews, ends of keys and of locks. No text, no person. */
+  async textFor(caller: Caller): Promise<string> {
+    // Loaded when the first calendar is asked for: no start waits for it.
+    const { calendarFile } = await import('./calendar-file.ts');
+    const due = [
+      ...(await this.#incidents(caller)),
+      ...(await this.#reviews(caller)),
+      ...(caller.key.scopes.includes('keys:admin') ? await this.#keys(caller) : []),
+      ...(caller.key.sources === null ? await this.#locks(caller) : []),
+    ];
+    return calendarFile(this.#options.node, due);
+  }
+
+  /** One event an incident: notified or corrected, it is cancelled, so that programs which have it take it away. */
+  async #incidents({ account, key }: Caller): Promise<Due[]> {
+    const due: Due[] = [];
+    const { incidents, now } = this.#options;
+    let after: IncidentPlace | undefined = placeAt(now() - PAST_MS);
+    for (let looked = 0; looked < MAX_INCIDENTS && after !== undefined; looked += PAGE) {
+      const page = await incidents.page(account.id, {
+        state: undefined,
+        accepts: ({ sourceId, submittedAt }) => reaches(key, sourceId) && covers(key, submittedAt),
+        after,
+        limit: PAGE,
+        now: now(),
+      });
+      for (const { record, state } of page.incidents) {
+        const { dueAt, ref } = earliestDue(record);
+        const id = objectId('incident', record.id);
+        const isRunning = state === 'open' || state === 'due-soon' || state === 'overdue';
+        due.push({
+          id,
+          at: Date.parse(dueAt),
+          stamp: Date.parse(record.submittedAt),
+          // What it becomes is a later version of the same event.
+          sequence: isRunning ? 0 : 1,
+          isCancelled: !isRunning,
+          summary: `Incident ${id}: the clock ${ref} ends`,
+        });
+      }
+      after = page.next;
+    }
+    return due;
+  }
+
+  /** One that was made is gone from it. */
+  async #reviews({ account, key }: Caller): Promise<Due[]> {
+    const due: Due[] = [];
+    const { dueReviews, now } = this.#options;
+    const period = { from: now() - PAST_MS, to: Number.MAX_SAFE_INTEGER, limit: MAX_REVIEWS };
+    for await (const { record, dueAt } of dueReviews.between(account.id, period)) {
+      const { id, kind, sourceId, submittedAt } = record;
+      if (!reaches(key, sourceId) || !covers(key, submittedAt)) continue;
+      due.push({
+        id: `${id}-review`,
+        at: Date.parse(dueAt),
+        stamp: Date.parse(submittedAt),
+        sequence: 0,
+        isCancelled: false,
+        summary: `The ${kind} ${id} is to be looked at again`,
+      });
+    }
+    return due;
+  }
+
+  async #keys({ account }: Caller): Promise<Due[]> {
+    const due: Due[] = [];
+    const { keys, now } = this.#options;
+    for (const one of await keys.list(account.id)) {
+      if (one.expiresAt === null || keyState(one, now()) !== 'active') continue;
+      const at = Date.parse(one.expiresAt);
+      const stamp = Date.parse(one.createdAt);
+      due.push({ id: one.id, at, stamp, sequence: 0, isCancelled: false, summary: `The API key ${one.id} ends` });
+    }
+    return due;
+  }
+
+  async #locks({ account }: Caller): Promise<Due[]> {
+    const due: Due[] = [];
+    const { store, now } = this.#options;
+    const seen = new Set<string>();
+    for await (const [parts, lock] of lockEndTable.under(store, [account.id], { limit: MAX_LOCKS })) {
+      const at = Number(parts[2]);
+      if (at < now() || seen.has(lock)) continue;
+      seen.add(lock);
+      due.push({
+        id: lock,
+        at,
+        stamp: at,
+        sequence: 0,
+        isCancelled: false,
+        summary: `The retention lock ${lock} ends`,
+      });
+    }
+    return due;
+  }
+}

@@ -1,0 +1,155 @@
+import { earliestDue } from '../../protocol/compliance/incident-clocks.ts';
+import { clockStartOf } from '../../protocol/compliance/notification-clock.ts';
+import { objectId } from '../../protocol/object-ids.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { keyState } from '../accounts/api-key.ts';
+import type { ApiKeys } from '../accounts/api-keys.ts';
+import type { Equivocations } from '../federation/equivocations.ts';
+import type { DueReviews } from '../governance/due-reviews.ts';
+import type { IncidentPlace, Incidents, TrackedIncident } from '../governance/incidents.ts';
+import { lockEndTable } from '../governance/lock-tables.ts';
+import type { Lists } from '../screening/lists/contract.ts';
+import type { Store } from '../store/store.ts';
+import type { Alerts } from './alerts.ts';
+import { placeAt } from './incident-place.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Incidents of one account that a look goes through, and how many at a time. */
+const MAX_INCIDENTS = 1_000;
+const PAGE = 100;
+/** How long after its end a clock that was missed is still told of, where the node was away. In milliseconds. */
+const LATE_MS = 7 * DAY_MS;
+/** Before the end of a key, and of a lock. In milliseconds. */
+const KEY_ENDS_MS = 7 * DAY_MS;
+const LOCK_ENDS_MS = 30 * DAY_MS;
+/** Before the day that a review is due. In milliseconds. */
+const REVIEW_DUE_MS = 30 * DAY_MS;
+/** Reviews of one account that a look goes through. */
+const MAX_REVIEWS = 1_000;
+/** Ends of locks of one account that a look goes through. */
+const MAX_LOCKS = 10_000;
+
+export interface DueAlertsOptions {
+  readonly store: Store;
+  readonly alerts: Pick<Alerts, 'listeners' | 'tell' | 'tellState'>;
+  readonly incidents: Pick<Incidents, 'page'>;
+  readonly dueReviews: Pick<DueReviews, 'between'>;
+  readonly keys: Pick<ApiKeys, 'list'>;
+  readonly lists: Pick<Lists, 'current'>;
+  readonly equivocations: Pick<Equivocations, 'all'>;
+  readonly now: () => number;
+}
+
+/** Finds what is due, or was found, and tells whoever listens. Where nobody does, nothing is looked at. */
+export class DueAlerts {
+  readonly #options: DueAlertsOptions;
+
+  constructor(options: DueAlertsOptions) {
+    this.#options = options;
+  }
+
+  async look(): Promise<void> {
+    const { alerts } = this.#options;
+    for (const [account, since] of alerts.listeners('incident.due-soon', 'incident.overdue')) {
+      await this.#incidentsOf(account, since);
+    }
+    for (const [account, since] of alerts.listeners('review.due')) await this.#reviewsOf(account, since);
+    for (const account of alerts.listeners('key.expiring').keys()) await this.#keysOf(account);
+    for (const account of alerts.listeners('lock.expiring').keys()) await this.#locksOf(account);
+    await this.#lists();
+    await this.#misbehaviour();
+  }
+
+  /** Clocks that ended before anybody listened are nobody's news. */
+  async #incidentsOf(account: string, since: number): Promise<void> {
+    const { incidents, now } = this.#options;
+    let after: IncidentPlace | undefined = placeAt(Math.max(since, now() - LATE_MS));
+    for (let looked = 0; looked < MAX_INCIDENTS && after !== undefined; looked += PAGE) {
+      const page = await incidents.page(account, {
+        state: undefined,
+        accepts: () => true,
+        after,
+        limit: PAGE,
+        now: now(),
+      });
+      for (const incident of page.incidents) await this.#incident(account, incident);
+      after = page.next;
+    }
+  }
+
+  async #incident(account: string, { record, state }: TrackedIncident): Promise<void> {
+    if (state !== 'open' && state !== 'due-soon' && state !== 'overdue') return;
+    const { alerts, now } = this.#options;
+    const incidentId = objectId('incident', record.id);
+    const { dueAt, ref } = earliestDue(record);
+    const due = Date.parse(dueAt);
+    const data = { incidentId, attestationId: record.id, state, dueAt, ref };
+    if (now() >= due) {
+      await alerts.tell({ account, event: 'incident.overdue', subject: incidentId, data });
+      return;
+    }
+    const start = Date.parse(clockStartOf(record).at);
+    // The later of the two that have come is told of: who listens late is not told twice at once.
+    const moment = now() >= due - DAY_MS ? 'last-day' : now() >= start + (due - start) / 2 ? 'half' : null;
+    if (moment === null) return;
+    await alerts.tell({
+      account,
+      event: 'incident.due-soon',
+      subject: `${incidentId} ${moment}`,
+      data: { ...data, moment },
+    });
+  }
+
+  /** Of what was due before anybody listened nobody is told. */
+  async #reviewsOf(account: string, since: number): Promise<void> {
+    const { alerts, dueReviews, now } = this.#options;
+    const period = { from: Math.max(since, now() - LATE_MS), to: now() + REVIEW_DUE_MS, limit: MAX_REVIEWS };
+    for await (const { record, dueAt } of dueReviews.between(account, period)) {
+      const moment = now() >= Date.parse(dueAt) ? 'due' : 'soon';
+      const data = { attestationId: record.id, kind: record.kind, reviewDueAt: dueAt, moment };
+      await alerts.tell({ account, event: 'review.due', subject: `${record.id} ${moment}`, data });
+    }
+  }
+
+  async #keysOf(account: string): Promise<void> {
+    const { alerts, keys, now } = this.#options;
+    for (const key of await keys.list(account)) {
+      const { id, expiresAt } = key;
+      const isSoon = expiresAt !== null && Date.parse(expiresAt) - now() <= KEY_ENDS_MS;
+      if (!isSoon || keyState(key, now()) !== 'active') continue;
+      await alerts.tell({ account, event: 'key.expiring', subject: id, data: { keyId: id, expiresAt } });
+    }
+  }
+
+  async #locksOf(account: string): Promise<void> {
+    const { alerts, now, store } = this.#options;
+    for await (const [parts, lock] of lockEndTable.under(store, [account], { limit: MAX_LOCKS })) {
+      const end = Number(parts[2]);
+      if (end <= now() || end - now() > LOCK_ENDS_MS) continue;
+      const data = { attestationId: lock, expiresAt: timestampOf(end) };
+      await alerts.tell({ account, event: 'lock.expiring', subject: lock, data });
+    }
+  }
+
+  async #lists(): Promise<void> {
+    const { alerts, lists } = this.#options;
+    const accounts = [...alerts.listeners('list.updated').keys()];
+    for (const { listId, fileHash, attestationId } of lists.current().values()) {
+      await alerts.tellState(accounts, 'list.updated', listId, { listId, fileHash, attestationId });
+    }
+  }
+
+  async #misbehaviour(): Promise<void> {
+    const { alerts, equivocations } = this.#options;
+    const listeners = alerts.listeners('misbehaviour.found');
+    if (listeners.size === 0) return;
+    for (const { node, batch, stands } of equivocations.all()) {
+      if (!stands) continue;
+      for (const account of listeners.keys()) {
+        const subject = `${node} ${batch}`;
+        await alerts.tell({ account, event: 'misbehaviour.found', subject, data: { node, batch } });
+      }
+    }
+  }
+}

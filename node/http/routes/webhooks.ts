@@ -1,0 +1,230 @@
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import {
+  DEFAULT_DELIVERIES_PAGE,
+  DELIVERY_HOURS,
+  DeliveriesAnswerShape,
+  DeliveriesQueryShape,
+  DeletedWebhookAnswerShape,
+  DeliveryIdShape,
+  isDeliveryId,
+  MadeWebhookAnswerShape,
+  MAX_DELIVERIES_PAGE,
+  ReplayedAnswerShape,
+  SECRET_OVERLAP_HOURS,
+  WebhookIdShape,
+  WebhookRequestShape,
+  WEBHOOKS_EXAMPLE,
+  WebhooksAnswerShape,
+} from '../../../protocol/api/webhooks.ts';
+import type { Caller } from '../../accounts/caller.ts';
+import { AlertRefusal } from '../../alerts/alert-refusal.ts';
+import type { Deliveries } from '../../alerts/deliveries.ts';
+import { deliveryAnswer, type Webhook, webhookAnswer } from '../../alerts/webhook-tables.ts';
+import type { IssuedWebhook, Webhooks } from '../../alerts/webhooks.ts';
+import { readJsonBody } from '../body.ts';
+import { type AddressOf, requireHome } from '../home-only.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader, readCursor, writeCursor } from '../query.ts';
+import type { Answer, KeyRoute } from '../route.ts';
+import { validator } from '../validation.ts';
+
+const PATH = '/v1/webhooks';
+const BODY = { maxBytes: 16 << 10 };
+const ID = { id: { description: 'Id of the webhook.', shape: WebhookIdShape, example: EXAMPLE_IDS.webhook } };
+const DELIVERY_ID = {
+  ...ID,
+  deliveryId: { description: 'Id of the delivery.', shape: DeliveryIdShape, example: EXAMPLE_IDS.delivery },
+};
+const { cursor: CURSOR, limit: LIMIT } = DeliveriesQueryShape.properties;
+const validate = validator(WebhookRequestShape);
+const readQuery = queryReader(DeliveriesQueryShape);
+
+export interface WebhookRouteServices {
+  readonly webhooks: Webhooks;
+  readonly deliveries: Deliveries;
+  readonly addressOf: AddressOf;
+}
+
+/** `/v1/webhooks` (api-rules §2.11): where an account wants to be told of what, and what became of it. */
+export function webhookRoutes(services: WebhookRouteServices): readonly KeyRoute[] {
+  return [
+    createRoute(services),
+    listRoute(services),
+    deleteRoute(services),
+    rotateRoute(services),
+    deliveriesRoute(services),
+    replayRoute(services),
+  ];
+}
+
+function createRoute({ webhooks, addressOf }: WebhookRouteServices): KeyRoute {
+  return {
+    method: 'POST',
+    path: PATH,
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Has the node tell an address of events',
+      description:
+        'By Standard Webhooks: each delivery is signed with the secret, which is shown once. Bodies hold ids and states ' +
+        `alone. What is not answered by 2xx is tried for ${DELIVERY_HOURS} hours, under the same \`webhook-id\`; 410 ends ` +
+        'the webhook. No redirect is followed, and no address reached that is not of the public network.',
+      request: { shape: WebhookRequestShape, example: WEBHOOKS_EXAMPLE.request },
+      answer: { shape: MadeWebhookAnswerShape, example: WEBHOOKS_EXAMPLE.made },
+      problems: ['missing-field', 'invalid-field', 'too-many-webhooks', 'home-only'],
+    },
+    async answer({ context }, caller) {
+      requireOwner(caller, addressOf);
+      const request = validate((await readJsonBody(context.req, BODY)).value);
+      return madeAnswer(await done(() => webhooks.create(caller.account.id, request, caller.key.id)));
+    },
+  };
+}
+
+function listRoute({ webhooks }: WebhookRouteServices): KeyRoute {
+  return {
+    method: 'GET',
+    path: PATH,
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'The webhooks of the account at this node',
+      description: 'The oldest first.',
+      answer: { shape: WebhooksAnswerShape, example: WEBHOOKS_EXAMPLE.list },
+      problems: [],
+    },
+    async answer(_call, { account }) {
+      return { body: { success: true, webhooks: webhooks.list(account.id).map(webhookAnswer) } };
+    },
+  };
+}
+
+function deleteRoute({ webhooks }: WebhookRouteServices): KeyRoute {
+  return {
+    method: 'DELETE',
+    path: `${PATH}/:id`,
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Ends a webhook',
+      description: 'With all that was and is to be delivered to it.',
+      params: ID,
+      answer: { shape: DeletedWebhookAnswerShape, example: WEBHOOKS_EXAMPLE.deleted },
+      problems: ['webhook-not-found'],
+    },
+    async answer({ params: { id = '' } }, { account, key }) {
+      await done(() => webhooks.delete(account.id, id, key.id));
+      return { body: { success: true, webhookId: id } };
+    },
+  };
+}
+
+function rotateRoute({ webhooks }: WebhookRouteServices): KeyRoute {
+  return {
+    method: 'POST',
+    path: `${PATH}/:id/rotate`,
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Gives a webhook another secret',
+      description: `It is shown once. For ${SECRET_OVERLAP_HOURS} hours both sign each delivery.`,
+      params: ID,
+      answer: { shape: MadeWebhookAnswerShape, example: WEBHOOKS_EXAMPLE.made },
+      problems: ['webhook-not-found'],
+    },
+    async answer({ params: { id = '' } }, { account, key }) {
+      return madeAnswer(await done(() => webhooks.rotate(account.id, id, key.id)));
+    },
+  };
+}
+
+function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRoute {
+  return {
+    method: 'GET',
+    path: `${PATH}/:id/deliveries`,
+    access: 'key',
+    scope: 'export:read',
+    documentation: {
+      summary: 'What was delivered to a webhook, and what is to be',
+      description: 'The newest first, for seven days.',
+      params: ID,
+      query: {
+        cursor: {
+          description: '`nextCursor` of the page before.',
+          shape: CURSOR,
+          example: writeCursor([EXAMPLE_IDS.delivery]),
+        },
+        limit: { description: `At most ${MAX_DELIVERIES_PAGE}.`, shape: LIMIT, example: '50' },
+      },
+      answer: { shape: DeliveriesAnswerShape, example: WEBHOOKS_EXAMPLE.deliveries },
+      problems: ['invalid-field', 'webhook-not-found'],
+    },
+    async answer({ params: { id = '' }, query }, { account }) {
+      const webhook = requireWebhook(webhooks, account.id, id);
+      const { cursor, limit = DEFAULT_DELIVERIES_PAGE } = readQuery(query);
+      const before = cursor === undefined ? undefined : placeOf(cursor);
+      const found = await deliveries.list(webhook.id, before, limit + 1);
+      const items = found.slice(0, limit).map(deliveryAnswer);
+      const last = items.at(-1)?.deliveryId ?? '';
+      const nextCursor = found.length > limit ? writeCursor([last]) : null;
+      return { body: { success: true, items, nextCursor } };
+    },
+  };
+}
+
+function replayRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRoute {
+  return {
+    method: 'POST',
+    path: `${PATH}/:id/deliveries/:deliveryId/replay`,
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Sends a delivery again',
+      description: 'The same body under the same `webhook-id`, tried for another day.',
+      params: DELIVERY_ID,
+      answer: { shape: ReplayedAnswerShape, example: WEBHOOKS_EXAMPLE.replayed },
+      problems: ['webhook-not-found', 'delivery-not-found'],
+    },
+    async answer({ params: { id = '', deliveryId = '' } }, { account }) {
+      const webhook = requireWebhook(webhooks, account.id, id);
+      const delivery = await done(() => deliveries.replay(webhook, deliveryId));
+      return { body: { success: true, delivery: deliveryAnswer(delivery) } };
+    },
+  };
+}
+
+/** It tells of the whole account: no key that is limited to a part of it makes one. Throws `Problem` 403 and 409. */
+function requireOwner(caller: Caller, addressOf: AddressOf): void {
+  requireHome(caller, addressOf);
+  if (caller.key.sources === null) return;
+  throw new Problem('scope-forbidden', 'The API key is limited to sources, and a webhook tells of the whole account.');
+}
+
+function requireWebhook(webhooks: Webhooks, account: string, id: string): Webhook {
+  const found = webhooks.find(account, id);
+  if (found === undefined) throw new Problem('webhook-not-found', 'There is no webhook of this id.');
+  return found;
+}
+
+function madeAnswer({ webhook, secret }: IssuedWebhook): Answer {
+  return { body: { success: true, webhookId: webhook.id, secret, webhook: webhookAnswer(webhook) } };
+}
+
+/** What webhooks refuse is a problem of the caller's. */
+async function done<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AlertRefusal)) throw error;
+    const { code, message } = error;
+    if (code !== 'webhook-url-refused') throw new Problem(code, message);
+    throw new Problem('invalid-field', message, { errors: [fieldError(['url'], 'address', message)] });
+  }
+}
+
+function placeOf(cursor: string) {
+  const [place] = readCursor(cursor, 1);
+  if (typeof place === 'string' && isDeliveryId(place)) return place;
+  const message = 'is no cursor of this list';
+  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
+}
