@@ -1,0 +1,106 @@
+import type { Context } from 'koa';
+import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { LostKeys } from '../../accounts/lost-key/lost-keys.ts';
+import type { SignIns } from '../../accounts/sign-ins/sign-ins.ts';
+import type { Section } from '../../pages/console-page.ts';
+import { readFormBody } from '../body.ts';
+import { problemOf } from '../domain-problems.ts';
+import { Problem, toProblem } from '../problem.ts';
+import type { Answer, PageRoute } from '../route.ts';
+import { isOwnForm } from '../sign-in-cookie.ts';
+import { addressOf, consolePage, type ConsolePageServices, refused, seeOther, sent } from './console-page.ts';
+
+const MAIL = '/console/mail';
+const ENTER = '/console/enter/:token';
+const BODY = { maxBytes: 8 << 10, deadlineMs: 5_000 };
+
+export interface MailedSignInServices extends ConsolePageServices {
+  readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly signIns: Pick<SignIns, 'create'>;
+  readonly lostKeys: Pick<LostKeys, 'openSignIn' | 'request' | 'signIn'>;
+}
+
+/** Signing in by a link that is mailed to the account's address. */
+export function mailedSignInRoutes(services: MailedSignInServices): readonly PageRoute[] {
+  return [
+    page('POST', MAIL, ({ context }) => sendLink(services, context)),
+    page('GET', ENTER, ({ params }) => showButton(services, params.token ?? '')),
+    page('POST', ENTER, ({ context, params }) => enter(services, context, params.token ?? '')),
+  ];
+}
+
+function page(method: 'GET' | 'POST', path: string, answer: PageRoute['answer']): PageRoute {
+  return { method, path, access: 'free', isPage: true, answer };
+}
+
+/** The same words whether there is an account or not, before anything is looked up. */
+async function sendLink(services: MailedSignInServices, context: Context): Promise<Answer> {
+  const typed = await ownForm(context);
+  return told(services, MAIL, async () => {
+    services.lostKeys.request(typed.get('email') ?? '', addressOf(services, context), sent(context), 'sign-in');
+    return consolePage(services, MAIL, null, { title: 'Look at your mail', screen: null, sections: [SENT] });
+  });
+}
+
+/** To open a link changes nothing: programs that look through mails open links too. */
+function showButton(services: MailedSignInServices, token: string): Promise<Answer> {
+  return told(services, ENTER, async () => {
+    const account = await services.lostKeys.openSignIn(token);
+    const about = `At the account ${account}, for ${SIGN_IN_HOURS} hours at most.`;
+    const form: Section = { ...BUTTON, about, action: `console/enter/${token}` };
+    return consolePage(services, ENTER, null, { title: 'Sign in', screen: null, sections: [form] });
+  });
+}
+
+/** Spends the link for a key that ends with the sign-in, and whose text nobody sees. */
+async function enter(services: MailedSignInServices, context: Context, token: string): Promise<Answer> {
+  await ownForm(context);
+  return told(services, ENTER, async () => {
+    const { apiKey } = await services.lostKeys.signIn(token);
+    const found = await services.accounts.authenticate(apiKey);
+    if (typeof found === 'string') throw new Problem('link-invalid', 'The key of this link ended at once.');
+    const { secret } = await services.signIns.create(found.caller, addressOf(services, context));
+    return seeOther(ENTER, 'console', { 'Set-Cookie': services.cookie.set(secret) });
+  });
+}
+
+/** What a form of this node sent. Throws `Problem` 403 where another page did. */
+async function ownForm(context: Context): Promise<URLSearchParams> {
+  const typed = await readFormBody(context.req, BODY);
+  if (isOwnForm(context.req)) return typed;
+  throw new Problem('scope-forbidden', 'Another page sent this form: send it from here.');
+}
+
+/** What is refused is told of on a page; a fault of the node's is thrown on. */
+async function told(services: MailedSignInServices, path: string, show: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await show();
+  } catch (error) {
+    const problem = toProblem(problemOf(error));
+    if (problem.isFault) throw problem;
+    const content = { title: 'Sign in', screen: null, sections: [refused(problem), MAIL_FORM], status: problem.status };
+    return consolePage(services, path, null, content);
+  }
+}
+
+const SENT: Section = {
+  kind: 'text',
+  title: null,
+  tone: 'good',
+  paragraphs: ['● If the address is that of an account of this node, a link is on its way.'],
+  copy: null,
+};
+const FORM = { kind: 'form', danger: null, method: 'post', hidden: [], isDrafted: false } as const;
+const BUTTON = { ...FORM, title: 'By this link', fields: [], submit: 'Sign in' } as const;
+const FIELD = { choices: [], value: '', help: null, error: null, maxLength: null } as const;
+
+/** The form that asks for a link. */
+export const MAIL_FORM: Section = {
+  ...FORM,
+  title: 'By a link in a mail',
+  about: 'It comes to the address that the account was made with, and works once, for 15 minutes.',
+  action: MAIL.slice(1),
+  fields: [{ ...FIELD, name: 'email', title: 'Mail address', kind: 'text', isRequired: true }],
+  submit: 'Send me a link',
+};

@@ -1,0 +1,165 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { API_KEYS } from '../../../fixtures/test-node.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { requireProblem } from '../problem-shape.ts';
+import { BrowserClient } from './browser-client.ts';
+
+const sink = await TestMailSink.start();
+const network = await TestNetwork.start({ config: { mail: sink.config } });
+const node = network.node();
+test.after(async () => {
+  await network[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+});
+
+const ADA = 'ada@example.org';
+const GRACE = 'grace@example.org';
+const JOAN = 'joan@example.org';
+const visitor = new BrowserClient(node);
+
+/** The path of a page of this node that a mail leads to. */
+async function pageMailed(address: string): Promise<string> {
+  const { text } = await sink.waitForMail(address);
+  const [, path] = /^http:\/\/127\.0\.0\.1:\d+(?:\/verify)?(\/lost-key\/[A-Za-z0-9_-]{43})$/m.exec(text) ?? [];
+  if (path === undefined) throw new Error(`no page in ${text}`);
+  return path;
+}
+
+async function signedUp(address: string): Promise<void> {
+  await visitor.post('/sign-up', { email: address });
+  await sink.waitForMail(address);
+}
+
+test('a person signs up, signs in, loses the key and replaces it, all in a browser', async () => {
+  assert.match((await visitor.get('/sign-up')).text, /name="email"/);
+  const { status, text } = await visitor.post('/sign-up', { email: ADA });
+  assert.is(status, 200, text);
+  const [key = ''] = /^mk_\S+$/m.exec((await sink.waitForMail(ADA)).text) ?? [];
+  const browser = new BrowserClient(node);
+  assert.is((await browser.signIn(key)).status, 303);
+  assert.is((await browser.get('/console')).status, 200);
+
+  assert.is((await visitor.post('/lost-key', { email: ADA })).status, 200);
+  const path = await pageMailed(ADA);
+  const shown = await visitor.get(path);
+  assert.is(shown.status, 200, shown.text);
+  assert.is(shown.headers.get('x-robots-tag'), 'noindex');
+  assert.not.match(shown.text, new RegExp(key));
+  const [, flag = ''] = /name="(revoke\.[^"]+)"/.exec(shown.text) ?? [];
+  const made = await visitor.post(path, { [flag]: 'yes' });
+  const [fresh = ''] = /mk_eu_[\w-]{20,}/.exec(made.text) ?? [];
+  assert.ok(fresh !== '' && fresh !== key, made.text);
+  assert.is((await browser.get('/console')).status, 303, 'the sign-in ends with the key that was lost');
+  assert.is((await new BrowserClient(node).signIn(fresh)).status, 303);
+  assert.is((await visitor.get(path)).status, 404, 'the link works once');
+});
+
+test('whoever reads the mail of an account signs in by a link, once, by a key that ends with the sign-in', async () => {
+  await signedUp(GRACE);
+  const asked = await visitor.post('/console/mail', { email: GRACE });
+  assert.is(asked.status, 200, asked.text);
+  const { text } = await sink.waitForMail(GRACE);
+  const [, path = ''] = /^http:\/\/127\.0\.0\.1:\d+(?:\/verify)?(\/console\/enter\/[\w-]{43})$/m.exec(text) ?? [];
+  for (let looks = 0; looks < 2; looks++) assert.match((await visitor.get(path)).text, /<button type="submit">Sign in/);
+  assert.is((await visitor.post(path, {}, { site: 'cross-site' })).status, 403);
+  assert.is((await visitor.get(path.replace('/console/enter/', '/lost-key/'))).status, 404, 'it replaces no key');
+  const browser = new BrowserClient(node);
+  const entered = await browser.post(path, {});
+  assert.is(entered.status, 303, entered.text);
+  browser.cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0];
+  const keys = await browser.get('/v1/keys');
+  assert.is(keys.status, 200, keys.text);
+  const own = JSON.parse(keys.text).keys.find(({ name }: { name: string | null }) => name === 'console, by mail');
+  assert.ok(Date.parse(own.expiresAt) - Date.now() <= 12 * 3_600_000);
+  assert.not.match(entered.text + text, /mk_eu_/);
+  assert.is((await visitor.get(path)).status, 404);
+  assert.is((await visitor.post(path, {})).status, 404);
+});
+
+test('a link for lost keys signs nobody in, and a newer link ends the one before', async () => {
+  await signedUp(JOAN);
+  await visitor.post('/lost-key', { email: JOAN });
+  const lost = await pageMailed(JOAN);
+  assert.is((await visitor.get(lost.replace('/lost-key/', '/console/enter/'))).status, 404);
+  await visitor.post('/console/mail', { email: JOAN });
+  await sink.waitForMail(JOAN);
+  assert.is((await visitor.get(lost)).status, 404);
+});
+
+test('a person who is invited signs in by mail in a role, may do no more, and is out at once when removed', async () => {
+  const owner = { key: API_KEYS.enterprise };
+  const asked = { email: 'auditor@example.org', role: 'auditor' };
+  const invited = await node.post('/v1/people', asked, owner);
+  assert.is(invited.status, 200, invited.text);
+  assert.match((await sink.waitForMail(asked.email)).text, '/console/sign-in');
+  requireProblem(
+    await node.post('/v1/people', { ...asked, email: 'Auditor@Example.org' }, owner),
+    'person-exists',
+    'twice',
+  );
+  const { expiresAt } = Object(invited.body.person);
+  assert.ok(Date.parse(expiresAt) > Date.now(), 'an auditor has an end');
+  await visitor.post('/console/mail', { email: asked.email });
+  const browser = await enteredBy(asked.email);
+  assert.is((await browser.get('/console/records')).status, 200);
+  assert.is((await browser.get('/v1/people')).status, 403);
+  const hidden = await browser.hidden('/console/forms/session-start');
+  assert.is((await browser.post('/console/forms/session-start', { ...hidden, sourceId: 's' })).status, 403);
+  const other = { key: API_KEYS.developer };
+  const { personId } = invited.body;
+  requireProblem(
+    await node.send('DELETE', `/v1/people/${String(personId)}`, undefined, other),
+    'person-not-found',
+    'other',
+  );
+  assert.is((await node.send('DELETE', `/v1/people/${String(personId)}`, undefined, owner)).status, 200);
+  assert.is((await browser.get('/console')).status, 303, 'out at once');
+  const before = sink.kept.length;
+  await visitor.post('/console/mail', { email: asked.email });
+  await visitor.post('/console/mail', { email: GRACE });
+  await sink.waitForMail(GRACE);
+  assert.is(sink.kept.slice(before).filter(({ to }) => to.includes(asked.email)).length, 0, 'no link any more');
+});
+
+test('a key invites nobody who may do more than itself', async () => {
+  const made = await node.post('/v1/keys', { scopes: ['keys:admin', 'proof:read'] }, { key: API_KEYS.enterprise });
+  const answer = await node.post(
+    '/v1/people',
+    { email: 'x@example.org', role: 'admin' },
+    { key: String(made.body.apiKey) },
+  );
+  assert.is(answer.status, 403, answer.text);
+});
+
+async function enteredBy(address: string): Promise<BrowserClient> {
+  const { text } = await sink.waitForMail(address);
+  const [, path = ''] = /^http:\/\/127\.0\.0\.1:\d+(?:\/verify)?(\/console\/enter\/[\w-]{43})$/m.exec(text) ?? [];
+  const browser = new BrowserClient(node);
+  const entered = await browser.post(path, {});
+  assert.is(entered.status, 303, entered.text);
+  browser.cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0];
+  return browser;
+}
+
+test('what is no address is refused with words, and known and unknown ones are answered alike', async () => {
+  const wrong = await visitor.post('/sign-up', { email: 'no address' });
+  assert.is(wrong.status, 400);
+  assert.match(wrong.text, /▲ email/);
+  const known = await visitor.post('/lost-key', { email: ADA });
+  const unknown = await visitor.post('/lost-key', { email: 'nobody@example.org' });
+  assert.is(known.text, unknown.text);
+});
+
+test('another page’s form sends no mail and replaces no key', async () => {
+  const before = sink.kept.length;
+  for (const path of ['/sign-up', '/lost-key']) {
+    const answer = await visitor.post(path, { email: 'eve@example.org' }, { site: 'cross-site' });
+    assert.is(answer.status, 403, path);
+  }
+  assert.is(sink.kept.filter(({ to }) => to.includes('eve@example.org')).length, 0);
+  assert.ok(sink.kept.length >= before);
+});
+
+test.run();

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { OperatorConsole } from '../../../scripts/console/operator-console.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+
+const network = await TestNetwork.start({ nodes: ['eu', 'us'] });
+const node = network.node('eu');
+const console_ = await OperatorConsole.start({ node: 'eu', socket: join(node.config.home, 'operator.sock') });
+test.after(async () => {
+  await console_[Symbol.asyncDispose]();
+  await network[Symbol.asyncDispose]();
+});
+
+const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers, redirect: 'manual' });
+
+test('the link lets one browser in, once, and nobody else sees anything', async () => {
+  const { link, baseUrl } = console_;
+  assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/enter\/[\w-]{43}$/);
+  assert.is((await get(`${baseUrl}/`)).status, 403);
+  assert.is((await get(`${baseUrl}/enter/${'A'.repeat(43)}`)).status, 403);
+  const entered = await get(link);
+  assert.is(entered.status, 303);
+  const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
+  assert.match(entered.headers.get('set-cookie') ?? '', /HttpOnly; SameSite=Strict$/);
+  assert.is((await get(link)).status, 403, 'it works once');
+  const screen = await get(`${baseUrl}/`, { cookie });
+  const html = await screen.text();
+  assert.is(screen.status, 200, html);
+  for (const title of ['Members', 'Checkpoints', 'Official lists', 'Signing keys', 'Storage and payments']) {
+    assert.match(html, title);
+  }
+  assert.match(html, /data-field="anchoring\.lagSeconds" value="\d+"/);
+  assert.match(html, /data-field="head\.batch"/);
+  const style = /href="\.\/(pages\/style[^"]+)"/.exec(html)?.[1] ?? '';
+  assert.is((await get(`${baseUrl}/${style}`)).status, 200);
+});
+
+test('a name that leads to it is not it', async () => {
+  const { port } = new URL(console_.baseUrl);
+  const { request } = await import('node:http');
+  const status = await new Promise((resolve) => {
+    const headers = { host: `rebound.example:${port}` };
+    request({ port, host: '127.0.0.1', path: '/', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).end();
+  });
+  assert.is(status, 403);
+});
+
+test.run();
