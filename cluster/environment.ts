@@ -16,7 +16,7 @@ export interface ClusterEnvironment {
 
 /** The variables that the local cluster reads. The only file of the cluster's supervisor that sees `process.env`. */
 export function readClusterEnvironment(): ClusterEnvironment {
-  const { MERIDIAN_HOME, NODE_ENV, NODE_COMPILE_CACHE, PATH, LOG_LEVEL } = process.env;
+  const { MERIDIAN_HOME, NODE_ENV, NODE_COMPILE_CACHE, PATH, LOG_LEVEL, WEBHOOK_PRIVATE } = process.env;
   const home = resolve(MERIDIAN_HOME || DEFAULT_HOME);
   return {
     home,
@@ -25,6 +25,7 @@ export function readClusterEnvironment(): ClusterEnvironment {
       NODE_COMPILE_CACHE: NODE_COMPILE_CACHE || join(home, COMPILED),
       ...(PATH ? { PATH } : {}),
       ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
+      ...(WEBHOOK_PRIVATE ? { WEBHOOK_PRIVATE } : {}),
     },
   };
 }

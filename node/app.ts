@@ -4,10 +4,13 @@ import { DailyHeads } from './accounts/audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
 import { endReread } from './federation/reread.ts';
 import { createApp, UncountedAnswers } from './http/app.ts';
+import { consoleRoutes } from './http/console/console.ts';
+import { ConsoleApi } from './http/console/console-api.ts';
 import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate, startingGate, startingOperatorGate } from './http/gate.ts';
 import { listenForMetrics } from './http/metrics-listener.ts';
 import { PaidGate, startingPaidGate } from './http/paid-gate.ts';
+import { SignInCookie } from './http/sign-in-cookie.ts';
 import { RequestScheduler } from './http/request-scheduler.ts';
 import { listen, type Listener } from './http/server.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
@@ -17,6 +20,7 @@ import { ROSTERS_PATH } from './operator/roster-routes.ts';
 import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
 import { apiRoutes, operatorRoutes, sitePages } from './routes.ts';
+import { WorkBounds } from './http/work-bounds.ts';
 import { sealLast } from './wiring/sealed-batches.ts';
 
 /**
@@ -72,6 +76,12 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   // Ended with the app: the context, which ends it too, has its intake end first.
   starting.use(context.statements);
   context.statements.start();
+  starting.use(context.packs);
+  await context.packs.start();
+  starting.use(context.governance.oversight);
+  context.governance.oversight.start();
+  starting.use(context.alertTasks);
+  context.alertTasks.start();
   payments.gate = await openPaidGate(context);
   start.end();
   if (federation.halted === null) log.info({ port: http.port, node: config.id }, 'the node accepts records');
@@ -88,7 +98,8 @@ function listenForAll(
 ): Promise<Listener> {
   const { config, start, paymentService } = context;
   const options = appOptions(context);
-  const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
+  const cookie = new SignInCookie({ ...context, node: config.id });
+  const gate = startingGate(new ApiGate({ ...context, cookie, trustedProxies: config.http.trustedProxies }), start);
   const paidGate = paymentService === null ? {} : { paidGate: startingPaidGate(paid) };
   const uncounted = new UncountedAnswers({
     uncounted: context.uncounted,
@@ -96,8 +107,17 @@ function listenForAll(
     onPaced: (holder) => context.refusals.note({ class: 'none', holder, reason: 'uncounted' }),
   });
   const api = apiRoutes(context, monitor);
-  const routes = [...api, ...sitePages(context, monitor, api)];
-  const app = createApp({ ...options, routes, gate, uncounted, ...paidGate });
+  const bounds = new WorkBounds();
+  const screens = consoleRoutes({
+    ...context,
+    self: config.id,
+    cookie,
+    api: new ConsoleApi({ ...options, auditLog: context.auditLog, limits: context.limits, bounds, routes: api }),
+    routes: api,
+    trustedProxies: config.http.trustedProxies,
+  });
+  const routes = [...api, ...sitePages(context, monitor, api), ...screens];
+  const app = createApp({ ...options, routes, gate, bounds, uncounted, ...paidGate });
   const scheduler = new RequestScheduler({ accounts: context.accounts, trustedProxies: config.http.trustedProxies });
   const answer = app.callback();
   const handler: RequestListener = (request, response) =>

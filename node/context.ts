@@ -6,12 +6,13 @@ import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { isRevoked, knownNode } from '../protocol/log/decision-state.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { type AccountServices, openAccountServices } from './accounts/account-services.ts';
+import { type AlertServices, openAlertServices } from './alerts/alert-services.ts';
 import { Refusals } from './accounts/limits/refusals.ts';
 import { StorageGuard } from './accounts/limits/storage-guard.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './anchoring/ledger/config.ts';
 import { CertificateThread } from './certificates/certificate-thread.ts';
-import type { NodeConfig } from './config/config.ts';
+import { type NodeConfig, VERSION } from './config/config.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { FederationSync } from './federation/federation.ts';
 import { Leaving } from './federation/leaving.ts';
@@ -46,9 +47,11 @@ import { startTable } from './log/start-tables.ts';
 import { chainStart, Vouching } from './log/vouching.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { watchNode } from './metrics/watch-node.ts';
+import { openPackServices, type PackServices } from './packs/pack-services.ts';
 import { openPaymentMeans, openPaymentServices, type PaymentServices } from './payments/payment-services.ts';
 import { sealingKeysOf } from './records/chain-tables.ts';
 import { PayloadCipher } from './records/payload/payload-cipher.ts';
+import { RecordLists } from './records/sources/record-page.ts';
 import { type ListServices, openListServices } from './screening/lists/list-services.ts';
 import { openInference } from './services/inference/inference-services.ts';
 import type { Inference } from './services/inference/inference.ts';
@@ -85,6 +88,8 @@ export interface NodeContext
     ForeignServices,
     ListServices,
     LedgerServices,
+    PackServices,
+    AlertServices,
     PaymentServices,
     RegwatchServices,
     VerificationServices {
@@ -177,6 +182,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     payloadKey: own.payloadKey,
     cipher,
     purges,
+    now,
     log,
     verification: () => verification,
   });
@@ -406,6 +412,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
       onCommitted: (group) => {
         metrics.countGroup();
+        packs.noteRecords(group.records);
         sealer.add(
           group.records.map((record) => record.leaf),
           Date.parse(group.group.signedAt),
@@ -455,6 +462,38 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     openLedgerServices({ ...services, ...governance, ...verification, config, ledger, random }),
   );
   const certificates = opening.use(new CertificateThread());
+  const { packs, packThread } = openPackServices({
+    ...services,
+    ...people,
+    ...verification,
+    ...signing.terms(now),
+    self,
+    folder: join(config.home, 'packs'),
+    version: VERSION,
+    quotaBytes: config.packsQuotaBytes,
+    federationLog,
+    checkpointStore: follower.checkpointStore,
+    cipher,
+    intake,
+  });
+  opening.use(packThread);
+  const alertServices = await openAlertServices({
+    ...overrides,
+    ...services,
+    ...people,
+    ...governance,
+    ...verification,
+    ...lists,
+    keys: people.accounts.keys,
+    recordLists: new RecordLists(store, self),
+    nodeUrl,
+    accountStore: people.accounts.accountStore,
+    copiedAt: callers.copiedAt,
+    node: self,
+    payloadKey: own.payloadKey,
+    reach: config.webhookReach,
+    random,
+  });
   watchNode(metrics, {
     ...services,
     ...people,
@@ -501,6 +540,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     starts,
     confirmations,
     certificates,
+    packs,
+    packThread,
+    ...alertServices,
     storageGuard,
     metrics,
     refusals,

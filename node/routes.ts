@@ -26,14 +26,18 @@ import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute, tieredAttestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, proofRoute, verifyBundleRoute } from './http/routes/bundles.ts';
+import { calendarRoutes } from './http/routes/calendar.ts';
 import { certificateRoute } from './http/routes/certificates.ts';
 import type { DecisionServices } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
-import { federationRoute } from './http/routes/federation.ts';
+import { packRoutes } from './http/routes/evidence-packs.ts';
+import { federationRoute, type FederationSources } from './http/routes/federation.ts';
 import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
 import { templateRoute } from './http/routes/templates.ts';
 import { gapReportRoute } from './http/routes/gap-report.ts';
 import { governanceRoutes } from './http/routes/governance.ts';
+import { oversightRoutes } from './http/routes/oversight.ts';
+import { overviewRoute } from './http/routes/overview.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { pageRoutes } from './http/pages/pages.ts';
@@ -41,12 +45,16 @@ import { listRoutes } from './http/routes/lists.ts';
 import { logRoutes } from './http/routes/log.ts';
 import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
+import { peopleRoutes } from './http/routes/people.ts';
 import { problemRoute } from './http/routes/problems.ts';
 import { publicRecordRoutes } from './http/routes/public-record.ts';
 import { shareRoutes } from './http/routes/shares.ts';
+import { signInRoutes } from './http/routes/sign-ins.ts';
 import { signUpRoute } from './http/routes/sign-up.ts';
 import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestBatchRoute } from './http/routes/tiered-attest-batch.ts';
+import { mailAlertRoutes } from './http/routes/mail-alerts.ts';
+import { webhookRoutes } from './http/routes/webhooks.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import { logHealth } from './log/log-view.ts';
@@ -55,6 +63,7 @@ import { operatorAccountRoutes } from './operator/account-routes.ts';
 import { backupRoutes } from './operator/backup-routes.ts';
 import { operatorListRoutes } from './operator/list-routes.ts';
 import { regwatchRoutes } from './operator/regwatch-routes.ts';
+import { operatorOverviewRoute } from './operator/overview-routes.ts';
 import { rosterRoutes } from './operator/roster-routes.ts';
 import { screeningRoutes } from './operator/screening-routes.ts';
 import { signingKeyRoutes } from './operator/signing-key-routes.ts';
@@ -63,7 +72,7 @@ import { waitForConfirmation } from './verification/attestation/confirmation-wat
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
-  const { config, keys, transport, federation, verifier, now, view, evidence, log } = context;
+  const { config, keys, verifier, now, view, evidence, log } = context;
   const { baseUrl } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = () => keys.rosters.member(config.id)?.region ?? config.id;
@@ -104,14 +113,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
       health: () => monitor.health,
       log: () => logHealth(context.follower),
     }),
-    federationRoute({
-      ...context,
-      self: config.id,
-      peers: () => transport.peers(),
-      catchingUp: () => federation.catchingUp,
-      toldHeads: (node) => federation.toldHeads(node),
-      faults: () => federation.faults.all(),
-    }),
+    federationRoute(federationSourcesOf(context)),
     ...publicRecordRoutes(context),
     ...logRoutes(context),
     frameworksRoute(),
@@ -120,11 +122,32 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     gapReportRoute({ ...context.governance, store: context.store, node: context.config.id, now }),
     auditLogRoute(context.store),
     auditExportRoute(context.store),
+    ...packRoutes({
+      ...context,
+      ...context.governance,
+      self: config.id,
+      addressOf: placeOf,
+      now,
+      requireStorage: () => context.storageGuard.requireCapacity(),
+    }),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
-    ...listRoutes({ ...context, node: config.id }),
+    ...listRoutes({ ...context, ...context.governance, node: config.id }),
     usageRoute({ ...context, node: config.id }),
-    ...governanceRoutes({ ...context.governance, recorder, now }),
+    overviewRoute({
+      ...context,
+      ...context.governance,
+      node: config.id,
+      keys: context.accounts.keys,
+      ledger: () => monitor.health.ledger,
+    }),
+    ...governanceRoutes({ ...context.governance, store: context.store, node: config.id, recorder, now }),
     ...accountRoutes({ ...context, addressOf: placeOf }),
+    ...signInRoutes(context.signIns),
+    ...peopleRoutes({ people: context.people, addressOf: placeOf }),
+    ...webhookRoutes({ ...context, addressOf: placeOf }),
+    ...oversightRoutes({ ...context.governance, addressOf: placeOf }),
+    ...mailAlertRoutes({ ...context, addressOf: placeOf }),
+    ...calendarRoutes({ ...context, addressOf: placeOf }),
     ...keyRoutes({ keys: context.accounts.keys, refusals: keyRefusalsOf(context), addressOf: placeOf, now }),
     ...paidRoutes(context),
     signUpRoute({ signUp: context.signUp, addressOf }),
@@ -154,6 +177,18 @@ export function sitePages(
 function withDocuments(routes: readonly Route[], options: DiscoveryOptions): readonly Route[] {
   const all = [...routes, ...discoveryRoutes(routes, options)];
   return [...all, openApiRoute(all, { version: VERSION, baseUrl: options.baseUrl })];
+}
+
+function federationSourcesOf(context: NodeContext): FederationSources {
+  const { config, transport, federation } = context;
+  return {
+    ...context,
+    self: config.id,
+    peers: () => transport.peers(),
+    catchingUp: () => federation.catchingUp,
+    toldHeads: (node) => federation.toldHeads(node),
+    faults: () => federation.faults.all(),
+  };
 }
 
 function keyRefusalsOf({ store, foreign, accounts, intake, now }: NodeContext): KeyRefusals {
@@ -213,6 +248,11 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
     ...backupRoutes({ ...context, ...context.governance, self: config.id }),
     ...operatorListRoutes(context),
     ...regwatchRoutes(context),
+    operatorOverviewRoute({
+      ...context,
+      federation: federationSourcesOf(context),
+      isSelling: context.paymentService !== null,
+    }),
     ...rosterRoutes({ ...context, self: config.id, currentRosters: keys.currentRosters, votes: rosterVotes }),
     ...screeningRoutes(context),
     ...signingKeyRoutes({ ...context, self: config.id }),

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireCommandLine } from '../node/config/command-line.ts';
-import { verifierFiles } from './release/verifier-files.ts';
+import { verifierFiles } from '../node/pages/verifier-files.ts';
 
 const USAGE = `npm run release [-- --out DIR]
 

@@ -26,20 +26,21 @@ const signal = new AbortController().signal;
 try {
   await using filled = await fillCluster(home, RECORDS, { say: (line) => console.log(line), signal });
   const { baseUrl } = filled.cluster.node(0);
-  await takeAll(baseUrl, filled.ids[0] ?? '');
+  await takeAll(baseUrl, filled.ids[0] ?? '', filled.cluster.apiKey);
 } finally {
   await rm(home, { recursive: true, force: true });
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
 
-async function takeAll(baseUrl: string, id: string): Promise<void> {
+async function takeAll(baseUrl: string, id: string, apiKey: string): Promise<void> {
   const pictures = [
     ['front', '/', 'light', 'main'],
     ['record', `/v/${id}`, 'light', '#own-check .checks'],
     ['log', '/log', 'dark', 'main'],
     ['docs', '/docs#postAttest', 'light', '#search'],
     ['check', '/check', 'light', '#files'],
+    ['console', '/console/sign-in', 'light', '[name=apiKey]'],
   ] as const;
   const proof = Buffer.from(await (await fetch(`${baseUrl}/v1/proofs/${id}`)).arrayBuffer());
   await mkdir(FOLDER, { recursive: true });
@@ -52,6 +53,11 @@ async function takeAll(baseUrl: string, id: string): Promise<void> {
       if (name === 'check') {
         await page.setInputFiles('#files', { name: `${id}.json`, mimeType: 'application/json', buffer: proof });
         await page.waitForSelector('.result');
+      }
+      if (name === 'console') {
+        await page.fill('[name=apiKey]', apiKey);
+        await page.click('button');
+        await page.waitForSelector('.chart');
       }
       const file = join(FOLDER, `${name}.png`);
       await page.screenshot({ path: file });

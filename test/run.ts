@@ -38,23 +38,26 @@ function selectionOf(args: readonly string[]): Selection {
   return values.long ? 'long' : 'usual';
 }
 
-/** One lane begins with the files that go in turn; the others, and it afterwards, share the rest. */
+/** The first process begins with the files that go in turn; the others, and it afterwards, share the rest. */
 async function runAll({ together, serial }: Schedule): Promise<FileResult[]> {
   const finished: FileResult[] = [];
-  const options: RunOptions = {
-    deadlineMs: FILE_DEADLINE_MS,
-    signal: interrupt.signal,
-    report: (result) => {
-      report(result);
-      finished.push(result);
-    },
-  };
-  const work = async (waiting: Batch[]): Promise<void> => {
-    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) await runTestFiles(batch, options);
-  };
   const shared = [...together];
-  const first = work([...serial]).then(() => work(shared));
-  await Promise.all([first, ...Array.from({ length: PROCESSES_AT_ONCE - 1 }, () => work(shared))]);
+  const work = async (waiting: Batch[], index: number): Promise<void> => {
+    const options: RunOptions = {
+      deadlineMs: FILE_DEADLINE_MS,
+      signal: interrupt.signal,
+      ports: { index, shares: PROCESSES_AT_ONCE },
+      report: (result) => {
+        report(result);
+        finished.push(result);
+      },
+    };
+    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) await runTestFiles(batch, options);
+    if (waiting !== shared) await work(shared, index);
+  };
+  await Promise.all(
+    Array.from({ length: PROCESSES_AT_ONCE }, (_, index) => work(index === 0 ? [...serial] : shared, index)),
+  );
   return finished;
 }
 

@@ -23,6 +23,9 @@ export type AccountErrorCode =
   /** The account has no link of this id. */
   | 'share-not-found'
   | 'too-many-shares'
+  | 'person-exists'
+  | 'person-not-found'
+  | 'too-many-people'
   /** Of a link for lost keys, or to a record: it was used, has ended, or never was one. */
   | 'link-invalid';
 

@@ -8,7 +8,7 @@ import type { ApiKey } from './api-key.ts';
 export type Actor = { readonly key: string } | 'node' | 'operator' | MailedActor;
 
 /** Anyone who reads the mail of the account's address. */
-type MailedActor = 'sign-up' | 'lost-key';
+export type MailedActor = 'sign-up' | 'lost-key' | 'sign-in';
 
 /** What a version of the account's statement says is changed by it. */
 const STATED = [
@@ -26,7 +26,11 @@ export type AccountAction =
   | 'compression.changed'
   | 'share.created'
   | 'share.revoked'
-  /** The account's address was named in a sign-up, or for lost keys, and a mail went there. */
+  | 'person.invited'
+  | 'person.removed'
+  | 'sign-in.created'
+  | 'sign-in.ended'
+  /** The account's address was named in a sign-up, for lost keys, or to sign in, and a mail went there. */
   | `${MailedActor}.asked`;
 
 /** A change of an account or its keys, for the key-use audit log. */
@@ -34,7 +38,7 @@ export interface AccountEvent {
   readonly account: string;
   readonly action: AccountAction;
   /**
-   * The key's id (of a rotation the old one's), the share's, the new tier, `on` or `off`, the nodes, a version, or the
+   * The key's id (of a rotation the old one's), the share's, the sign-in's, the new tier, `on` or `off`, the nodes, a version, or the
    * account's id.
    */
   readonly subject: string;
@@ -75,6 +79,22 @@ export function keyEvent(action: AccountAction, { account, id }: ApiKey, actor: 
 
 export function shareEvent(
   action: 'share.created' | 'share.revoked',
+  { account, id }: { readonly account: string; readonly id: string },
+  actor: Actor,
+): AccountEvent {
+  return { account, action, subject: id, by: nameOf(actor) };
+}
+
+export function personEvent(
+  action: 'person.invited' | 'person.removed',
+  { account, id }: { readonly account: string; readonly id: string },
+  actor: Actor,
+): AccountEvent {
+  return { account, action, subject: id, by: nameOf(actor) };
+}
+
+export function signInEvent(
+  action: 'sign-in.created' | 'sign-in.ended',
   { account, id }: { readonly account: string; readonly id: string },
   actor: Actor,
 ): AccountEvent {

@@ -12,8 +12,10 @@ import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { LostKeys } from './lost-key/lost-keys.ts';
+import { People } from './people/people.ts';
 import { Shares, type SharesOptions } from './sharing/shares.ts';
 import { createMailer, type MailConfig, type Mailer } from './mail/mailer.ts';
+import { SignIns } from './sign-ins/sign-ins.ts';
 import { SignUpLimits } from './sign-up/sign-up-limits.ts';
 import { SignUp } from './sign-up/sign-up.ts';
 import { StatementPublisher, type StatementPublisherOptions } from './statements/statement-publisher.ts';
@@ -25,8 +27,12 @@ export interface AccountServices extends AsyncDisposable {
   readonly statements: StatementPublisher;
   readonly signUp: SignUp;
   readonly lostKeys: LostKeys;
+  /** Who signs in at the console by mail. */
+  readonly people: People;
   /** Links to records for those who have no account. */
   readonly shares: Shares;
+  /** Who is signed in at the console. */
+  readonly signIns: SignIns;
   /** Null where this node sends no mail. */
   readonly mailer: Mailer | null;
   readonly auditLog: AuditLog;
@@ -79,10 +85,13 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const limits = new SignUpLimits();
   const { keys, accountStore } = accounts;
   const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
-  const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits }));
+  const people = new People({ ...options, accountStore, keys, mailer, limits, record });
+  const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits, people }));
   lostKeys.start();
   const shares = opening.use(await Shares.open({ ...options, accountStore, record }));
   shares.start();
+  const signIns = opening.use(await SignIns.open({ ...options, accountStore, record }));
+  signIns.start();
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
   const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
@@ -92,7 +101,9 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
     statements,
     signUp,
     lostKeys,
+    people,
     shares,
+    signIns,
     mailer,
     auditLog,
     rates,

@@ -1,7 +1,7 @@
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import { AccountError } from './account-error.ts';
-import { type Actor, keyEvent } from './account-event.ts';
+import { type Actor, keyEvent, type MailedActor } from './account-event.ts';
 import type { AccountStore, Change, HeldKey } from './account-store.ts';
 import type { Account } from './account.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
@@ -12,8 +12,8 @@ import { requireStatable } from './statements/statement-draft.ts';
 
 /** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
 export const MAX_KEYS = 100;
-/** Name of a key that was made in the place of lost ones. */
-const LOST_KEY = 'lost-key';
+/** Of a key that was made in the place of lost ones. */
+const LOST_KEY_TERMS: MailedTerms = { by: 'lost-key', name: 'lost-key', expiresAt: null };
 
 /** A new key and its text, which is shown once and is nowhere afterwards. */
 export interface IssuedKey {
@@ -24,6 +24,12 @@ export interface IssuedKey {
 /** A key made in the place of lost ones, and those that ended with it. */
 export interface Replacement extends IssuedKey {
   readonly revoked: readonly ApiKey[];
+}
+
+/** What a key that came by mail is called, when it ends, and by what kind of mail. */
+export interface MailedTerms
+  extends Pick<KeyTerms, 'expiresAt' | 'name'>, Partial<Pick<KeyTerms, 'preset' | 'scopes'>> {
+  readonly by: MailedActor;
 }
 
 /** Whose keys a link for lost ones replaces, and what spends it. */
@@ -132,20 +138,24 @@ export class ApiKeys {
    * while no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
    * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys`.
    */
-  replaceLost(spend: () => Promise<SpentLink>, revoke: readonly string[]): Promise<Replacement> {
+  replaceLost(
+    spend: () => Promise<SpentLink>,
+    revoke: readonly string[],
+    { by, ...terms }: MailedTerms = LOST_KEY_TERMS,
+  ): Promise<Replacement> {
     return this.#accountStore.change(async () => {
       const { account, operations } = await spend();
       const ended: HeldKey[] = [];
       for (const id of revoke) ended.push(await this.#ended(account, id));
-      const issued = await this.#issue(account, { ...ADMIN_TERMS, name: LOST_KEY }, {});
+      const issued = await this.#issue(account, { ...ADMIN_TERMS, ...terms }, {});
       await this.#requireStatable(await this.#accountStore.requireAccount(account), [...ended, issued]);
       const freed = await this.#makeSpace(account, ended);
       const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
-      const events = ended.map(({ key }) => keyEvent('key.revoked', key, 'lost-key'));
+      const events = ended.map(({ key }) => keyEvent('key.revoked', key, by));
       return {
         // A key that ends with this may be the one that makes room: its removal stands last.
         operations: [...operations, ...old, ...freed, ...keyOperations(issued.digest, issued.key)],
-        events: [...events, keyEvent('key.created', issued.key, 'lost-key')],
+        events: [...events, keyEvent('key.created', issued.key, by)],
         result: { apiKey: issued.apiKey, key: issued.key, revoked: ended.map(({ key }) => key) },
       };
     });

@@ -16,8 +16,7 @@ export interface AuthenticatedKey {
 export type Authentication = AuthenticatedKey | 'unknown' | 'revoked' | 'expired';
 
 /** A key that is in force, named by its id. */
-export interface KeyInForce {
-  readonly caller: Caller;
+export interface KeyInForce extends AuthenticatedKey {
   /** In epoch milliseconds; infinite where it has no end. */
   readonly endsAt: number;
 }
@@ -92,7 +91,7 @@ export class KnownKeys {
         ? knownOf(await this.#foreign?.keyOf(account, id))
         : knownOwn(owner, key);
     if (typeof known === 'string' || this.#now() >= known.endsAt) return undefined;
-    return { caller: known.found.caller, endsAt: known.endsAt };
+    return { ...known.found, endsAt: known.endsAt };
   }
 
   /** Whatever is asked from now on is read again. */
@@ -133,11 +132,11 @@ function knownOf(found: ForeignKey | 'ended' | undefined): KnownKey | 'revoked' 
 
 function foundOf(
   account: Caller['account'],
-  { id, scopes, sources, addresses, from = null, to = null }: ApiKey,
+  { id, name, scopes, sources, addresses, from = null, to = null }: ApiKey,
 ): AuthenticatedKey {
   const period = { ...(from !== null && { from }), ...(to !== null && { to }) };
   return {
-    caller: { account, key: { id, scopes, sources, ...period } },
+    caller: { account, key: { id, name, scopes, sources, ...period } },
     addresses: addresses === null ? null : new AddressList(addresses),
   };
 }

@@ -4,6 +4,7 @@ import { isMailAddress } from '../accounts/mail/mail-address.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/mailer.ts';
 import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
 import { AddressList, isAddressRange } from '../outbound/address-list.ts';
+import type { Reach } from '../outbound/network-addresses.ts';
 import { isLoopback } from '../outbound/redirects.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
 import type { ListUpdateConfig } from '../screening/lists/update/list-updates.ts';
@@ -54,6 +55,10 @@ export interface NodeConfig {
   readonly ledger: Omit<AnchoringConfig, 'network' | 'topicId'>;
   /** Of the store's files; null where only the disk bounds them. In bytes. */
   readonly storageQuotaBytes: number | null;
+  /** Of all files of packs of evidence. In bytes. */
+  readonly packsQuotaBytes: number;
+  /** Whether webhooks may lead to private networks, and in the clear. */
+  readonly webhookReach: Reach;
   /** Null where this node sends no mail. */
   readonly mail: MailConfig | null;
   /** Whether anyone may sign up by mail. */
@@ -92,6 +97,8 @@ const MAX_INTAKE_THREADS = 16;
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
+/** 20 GiB: of a million usual records and their proofs a pack takes about two. */
+const DEFAULT_PACKS_QUOTA_BYTES = 20 * 1024 ** 3;
 const DEFAULT_FOREIGN_TIER: Tier = 'professional';
 const TINYBARS_PER_HBAR = 100_000_000;
 const MAIL_VARIABLES = ['SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD', 'SMTP_FROM'] as const;
@@ -116,6 +123,8 @@ export function configOf(environment: Environment): NodeConfig {
     ledger: ledgerConfig(environment),
     storageQuotaBytes:
       environment.STORAGE_QUOTA_BYTES === undefined ? null : positive(environment, 'STORAGE_QUOTA_BYTES', 1),
+    packsQuotaBytes: positive(environment, 'PACKS_QUOTA_BYTES', DEFAULT_PACKS_QUOTA_BYTES),
+    webhookReach: webhookReach(environment),
     mail: mailConfig(environment),
     signUp: oneOf(environment, 'SIGN_UP', ['on', 'off'] as const, 'on') === 'on',
     foreignTier: oneOf(environment, 'FOREIGN_TIER', TIERS, DEFAULT_FOREIGN_TIER),
@@ -126,6 +135,15 @@ export function configOf(environment: Environment): NodeConfig {
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };
+}
+
+/** Of webhooks: a node that serves others reaches nothing of its own network for them. */
+function webhookReach(environment: Environment): Reach {
+  const reach = oneOf(environment, 'WEBHOOK_PRIVATE', ['0', '1'] as const, '0') === '1' ? 'private' : 'public';
+  if (reach === 'private' && environment.NODE_ENV === 'production') {
+    throw new ConfigError('WEBHOOK_PRIVATE=1 is for tests and closed networks: not where NODE_ENV is production');
+  }
+  return reach;
 }
 
 /** Without a certificate a node is reached from this machine only, unless it is told whose proxies do the TLS. */

@@ -2,6 +2,7 @@ import type { Store } from '../store/store.ts';
 import { accountCheck } from './check-accounts.ts';
 import { agentCheck } from './check-agents.ts';
 import { auditLogCheck } from './check-audit-log.ts';
+import { calendarCheck } from './check-calendars.ts';
 import { CHAIN_TABLES } from './check-chains.ts';
 import { foreignAccountCheck } from './check-foreign-accounts.ts';
 import { guardCheck } from './check-guards.ts';
@@ -11,13 +12,19 @@ import { listCheck } from './check-lists.ts';
 import { logCheck } from './check-log.ts';
 import { equivocationCheck, receiptCheck, rescueCheck, rivalCheck } from './check-misbehaviour.ts';
 import { outboxCheck } from './check-outbox.ts';
+import { packCheck } from './check-packs.ts';
+import { peopleCheck } from './check-people.ts';
 import { paymentCheck } from './check-payments.ts';
 import { regwatchCheck } from './check-regwatch.ts';
 import { retentionCheck } from './check-retention.ts';
 import { settlementCheck } from './check-settlements.ts';
 import { shareCheck } from './check-shares.ts';
+import { signInCheck } from './check-sign-ins.ts';
 import { formatCheck, purgeCheck, restorationCheck, startCheck } from './check-start-state.ts';
 import { statementCheck } from './check-statements.ts';
+import { mailAlertCheck } from './check-mail-alerts.ts';
+import { oversightCheck } from './check-oversight.ts';
+import { webhookCheck } from './check-webhooks.ts';
 import type { TableCheck } from './check.ts';
 import { ownVouchedCheck, sealingKeyCheck } from './derived-walk.ts';
 import type { Report } from './report.ts';
@@ -38,6 +45,8 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   guardCheck,
   accountCheck,
   shareCheck,
+  signInCheck,
+  peopleCheck,
   foreignAccountCheck,
   agentCheck,
   purgeCheck,
@@ -49,6 +58,11 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   settlementCheck,
   listCheck,
   regwatchCheck,
+  packCheck,
+  webhookCheck,
+  mailAlertCheck,
+  oversightCheck,
+  calendarCheck,
   restorationCheck,
   startCheck,
 ];

@@ -14,6 +14,8 @@ export type ComplianceErrorCode =
   | 'hold-not-active'
   | 'same-person'
   | 'retention-locked'
+  | 'policy-not-found'
+  | 'too-many-policies'
   | 'agent-not-found'
   | 'agent-exists'
   | 'agent-inactive'

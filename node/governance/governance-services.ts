@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { AuditLog } from '../accounts/audit-log/audit-log.ts';
 import type { DailyUsage } from '../accounts/limits/daily-usage.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { EvidenceTally } from '../records/counts/evidence-tally.ts';
@@ -16,12 +17,15 @@ import type { VerificationServices } from '../verification/verification-services
 import { AccountRecords, AccountSpeakers } from './account-records.ts';
 import { AgentTally } from './agents/agent-tally.ts';
 import { CorrectiveActions } from './corrective-actions.ts';
+import { DueReviews } from './due-reviews.ts';
 import { Erasures, PayloadTraces } from './erasures.ts';
 import { GovernanceRecords } from './governance-records.ts';
 import { Holds } from './holds.ts';
 import { Incidents } from './incidents.ts';
 import { holdCountTable, holdMoves } from './lock-tables.ts';
 import { Locks } from './locks.ts';
+import { OversightQueue } from './oversight/oversight-queue.ts';
+import { Policies } from './oversight/policies.ts';
 import { Reviews } from './reviews.ts';
 import { RowCounter } from './row-counter.ts';
 import { sessionCountTable, sessionMoves, Sessions } from './sessions.ts';
@@ -34,12 +38,15 @@ export interface GovernanceServices {
   readonly subjects: Subjects;
   readonly pseudonyms: Pseudonyms;
   readonly reviews: Reviews;
+  readonly policies: Policies;
+  readonly oversight: OversightQueue;
   readonly incidents: Incidents;
   readonly locks: Locks;
   readonly holds: Holds;
   readonly correctiveActions: CorrectiveActions;
   readonly erasures: Erasures;
   readonly governanceRecords: GovernanceRecords;
+  readonly dueReviews: DueReviews;
   /** Counts that the own records move. */
   readonly counters: RecordCounters;
   /**
@@ -57,6 +64,8 @@ interface GovernanceServicesOptions {
   readonly purges: DuePurges;
   readonly log: Logger;
   readonly usage: DailyUsage;
+  readonly auditLog: Pick<AuditLog, 'recordWith'>;
+  readonly now: () => number;
   /** How records are proved, once the node has started: records that this store has not got, and places in the log. */
   readonly verification: () => Pick<VerificationServices, 'evidence' | 'knowledge'>;
 }
@@ -71,17 +80,23 @@ export async function openGovernanceServices(options: GovernanceServicesOptions)
   const subjects = new Subjects(store, pseudonyms);
   const traces = new PayloadTraces({ store, cipher, subjects, purges });
   const locks = new Locks(store, keyedLock);
+  const reviews = new Reviews(store, keyedLock, node, speakers);
+  const policies = await Policies.open(options);
+  const governanceRecords = new GovernanceRecords(store, keyedLock);
   return {
     records: new AccountRecords(async (id) => (await readRecord(store, id))?.record ?? askRecord(id), speakers),
     sessions: new Sessions(store, keyedLock, node),
     subjects,
     pseudonyms,
-    reviews: new Reviews(store, keyedLock, node, speakers),
+    reviews,
+    policies,
+    oversight: new OversightQueue({ store, node, policies, reviews, log }),
     incidents: new Incidents(store, node, speakers),
     locks,
     holds: new Holds(store, pseudonyms, node),
     correctiveActions: new CorrectiveActions(store, keyedLock, node),
-    governanceRecords: new GovernanceRecords(store, keyedLock),
+    governanceRecords,
+    dueReviews: new DueReviews(store, governanceRecords),
     erasures: new Erasures({ store, self: node, locks, subjects, traces, purges, log }),
     counters: new RecordCounters(store, [
       usage,

@@ -19,6 +19,11 @@ export interface ReviewCounts {
   readonly distinctReviewers: number;
 }
 
+interface Review {
+  readonly node: NodeId;
+  readonly reviewer: string | undefined;
+}
+
 /**
  * Human reviews of records by nodes that speak for the account: how often, and by how many persons, one was looked at
  * again.
@@ -44,10 +49,17 @@ export class Reviews {
     reviewer: string,
     work: (counts: ReviewCounts) => Promise<Result>,
   ): Promise<Result> {
-    return this.#keyedLock.exclusive(`review/${original.id}`, async () => work(await this.#counts(original, reviewer)));
+    return this.#keyedLock.exclusive(`review/${original.id}`, async () => {
+      return work(countsOf([...(await this.#earlier(original)), { node: this.#self, reviewer }]));
+    });
   }
 
-  async #counts({ id, account }: AttestationRecord, reviewer: string): Promise<ReviewCounts> {
+  /** The reviews of a record so far. */
+  async counted(original: AttestationRecord): Promise<ReviewCounts> {
+    return countsOf(await this.#earlier(original));
+  }
+
+  async #earlier({ id, account }: AttestationRecord): Promise<readonly Review[]> {
     const links = { target: id, name: 'original', kind: 'human_override' } as const;
     const terms = { limit: MAX_REVIEWS_COUNTED, each: MAX_COUNTED_EACH, home: homeOf(account) };
     const { ids } = await linkingIdsOfEach(this.#store, links, terms);
@@ -56,14 +68,13 @@ export class Reviews {
       account,
       records.flatMap((found) => found?.record ?? []),
     );
-    const reviews = earlier.map(({ node, claims }) => ({ node, reviewer: claims.reviewer }));
-    reviews.push({ node: this.#self, reviewer });
-    return { reviewCount: reviews.length, distinctReviewers: distinct(reviews) };
+    return earlier.map(({ node, claims }) => ({ node, reviewer: claims.reviewer }));
   }
 }
 
 /** Each node makes pseudonyms of its own, so only those of one node can be told apart: the most that one node shows. */
-function distinct(reviews: readonly { readonly node: NodeId; readonly reviewer: string | undefined }[]): number {
+function countsOf(reviews: readonly Review[]): ReviewCounts {
   const byNode = Map.groupBy(reviews, ({ node }) => node);
-  return Math.max(...[...byNode.values()].map((own) => new Set(own.map(({ reviewer }) => reviewer)).size));
+  const distinct = [...byNode.values()].map((own) => new Set(own.map(({ reviewer }) => reviewer)).size);
+  return { reviewCount: reviews.length, distinctReviewers: Math.max(0, ...distinct) };
 }

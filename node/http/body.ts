@@ -91,6 +91,7 @@ const ARRIVING = new BodyBudget(BODY_BYTES.arriving);
 export const RECORDS_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.records);
 
 export const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** One JSON text a line. */
 export const JSON_LINES_TYPE = 'application/x-ndjson';
 
@@ -118,8 +119,17 @@ export async function readOptionalBody(request: IncomingMessage, limits: BodyLim
 }
 
 /** The same body as its text, for those who parse it elsewhere. Throws what `readJsonBody` throws before it parses. */
-export async function readJsonText(request: IncomingMessage, limits: BodyLimits): Promise<string> {
-  const refusal = refuseByHeaders(request, limits.maxBytes);
+export function readJsonText(request: IncomingMessage, limits: BodyLimits): Promise<string> {
+  return readText(request, limits, [JSON_TYPE]);
+}
+
+/** What a form of a page sends (WHATWG URL §5.2). Throws what `readJsonBody` throws before it parses. */
+export async function readFormBody(request: IncomingMessage, limits: BodyLimits): Promise<URLSearchParams> {
+  return new URLSearchParams(await readText(request, limits, [FORM_TYPE]));
+}
+
+async function readText(request: IncomingMessage, limits: BodyLimits, types: readonly string[]): Promise<string> {
+  const refusal = refuseByHeaders(request, limits.maxBytes, types);
   if (refusal !== null) {
     discard(request);
     throw refusal;

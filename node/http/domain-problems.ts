@@ -4,6 +4,7 @@ import { SignUpError, type SignUpErrorCode } from '../accounts/sign-up/sign-up-l
 import { BusyError } from '../concurrency/semaphore.ts';
 import { ComplianceError } from '../governance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
+import { PackRefusal } from '../packs/pack-refusal.ts';
 import { PaymentError } from '../payments/payment-error.ts';
 import { ListsUnavailableError } from '../screening/list-searches.ts';
 import { InferenceError, type InferenceErrorCode } from '../services/inference/engine.ts';
@@ -30,6 +31,9 @@ const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
   'too-many-keys': 'too-many-keys',
   'share-not-found': 'share-not-found',
   'too-many-shares': 'too-many-shares',
+  'person-exists': 'person-exists',
+  'person-not-found': 'person-not-found',
+  'too-many-people': 'too-many-people',
   'link-invalid': 'link-invalid',
 };
 
@@ -104,6 +108,7 @@ export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof PaymentError) return paymentProblem(thrown);
   if (thrown instanceof InferenceError) return inferenceProblem(thrown);
   if (thrown instanceof StoreError) return storeProblem(thrown);
+  if (thrown instanceof PackRefusal) return packProblem(thrown);
   if (thrown instanceof BusyError) return busy(thrown);
   if (thrown instanceof ListsUnavailableError) return listProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;
@@ -153,6 +158,14 @@ function intakeProblem(error: IntakeError): Problem {
 
 function limitProblem({ code, message, headers, holder }: LimitError): Problem {
   return new Problem(code, message, { headers, ...(holder === undefined ? {} : { holder }) });
+}
+
+function packProblem({ code, message, retrySeconds }: PackRefusal): Problem {
+  return new Problem(
+    code,
+    message,
+    retrySeconds === undefined ? {} : { headers: { 'Retry-After': String(retrySeconds) } },
+  );
 }
 
 function listProblem({ lists, message }: ListsUnavailableError): Problem {

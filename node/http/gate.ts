@@ -14,8 +14,9 @@ import { noteAsker, noteCounted } from './asked-work.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
-import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
+import type { Answer, KeyRoute, OperatorRoute, PageRoute } from './route.ts';
 import { holdsSecret } from './secret-paths.ts';
+import { isFromOwnPage, type SignInCookie } from './sign-in-cookie.ts';
 
 /** When a caller may ask again. In seconds. */
 const RETRY_AFTER = { headers: { 'Retry-After': '30' } };
@@ -27,18 +28,22 @@ interface Starting {
 
 /**
  * What a node answers while it may not sign: whatever anyone may read without a key goes on. All that needs a key, a
- * payment or a link that is a secret is refused with 503: the store may be a copy that does not know that a key or a link
+ * sign-in, a payment or a link that is a secret is refused with 503: the store may be a copy that does not know that a key or a link
  * was revoked or a payment made.
  */
 export function startingGate(gate: Gate, start: Starting): Gate {
   return {
     free: (context, route, answer) =>
-      start.pending && (route.method !== 'GET' || holdsSecret(route.path))
+      start.pending && (route.method !== 'GET' || holdsSecret(route.path) || needsSignIn(route))
         ? Promise.reject(recovering())
         : gate.free(context, route, answer),
     keyed: (context, route, answer) =>
       start.pending ? Promise.reject(recovering()) : gate.keyed(context, route, answer),
   };
+}
+
+function needsSignIn(route: OperatorRoute | PageRoute): boolean {
+  return 'isSignedIn' in route && route.isSignedIn === true;
 }
 
 /** The operator's: meanwhile these paths alone are answered. */
@@ -73,6 +78,8 @@ export interface ApiGateOptions {
   /** What accounts may ask of free endpoints. */
   readonly freeLimits: Pick<FreeLimits, 'admit'>;
   readonly auditLog: Pick<AuditLog, 'note'>;
+  /** Who is signed in at the console: its pages ask by their cookie. */
+  readonly cookie: Pick<SignInCookie, 'signedIn'>;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
 }
@@ -113,41 +120,30 @@ export class ApiGate implements Gate {
   async keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer> {
     const { addresses, limits, auditLog } = this.#options;
     const address = this.#addressOf(context);
-    const found = await this.#authenticate(context, address);
+    const found = await this.#authenticate(context, route, address);
     const { caller } = found;
     const isElsewhere = !isTakenFrom(found, address);
     noteAsker(context.req, isElsewhere ? strangerAt(address) : holderOf(caller.account));
     if (isElsewhere) addresses.admit(address);
-    const action = `${route.method} ${route.path}`;
-    let status = 500;
-    let subject: string | null = null;
-    try {
+    return noted({ auditLog, context, route, caller, address }, async () => {
       if (isElsewhere) throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
-      const admission = await limits.admit(caller.account, action, route.records ?? 0);
+      const admission = await limits.admit(caller.account, actionOf(route), route.records ?? 0);
       noteCounted(context.req);
       try {
         requireScope(route.scope, caller);
-        const answered = await answer(caller, admission);
-        status = answered.status ?? 200;
-        subject = subjectOf(answered, context);
-        return answered;
+        return await answer(caller, admission);
       } finally {
         admission.release();
         setAll(context, admission.headers());
       }
-    } catch (thrown) {
-      const problem = toProblem(problemOf(thrown));
-      status = problem.status;
-      throw problem;
-    } finally {
-      const requestId = String(context.response.get('x-request-id'));
-      auditLog.note(caller.account.id, { action, address, by: caller.key.id, requestId, status, subject });
-    }
+    });
   }
 
   /** Anyone who tries keys that are none is bounded by its address. Throws `Problem` 401, and `LimitError`. */
-  async #authenticate(context: Context, address: string): Promise<AuthenticatedKey> {
+  async #authenticate(context: Context, { method }: KeyRoute, address: string): Promise<AuthenticatedKey> {
     const { accounts, addresses } = this.#options;
+    const signedIn = method === 'GET' && isFromOwnPage(context.req) ? await this.#signedIn(context) : undefined;
+    if (signedIn !== undefined) return signedIn;
     try {
       return await authenticate(accounts, context);
     } catch (error) {
@@ -157,17 +153,68 @@ export class ApiGate implements Gate {
     }
   }
 
-  /** Whose key came along and is taken from there; null where none is. */
+  /** Who is signed in and asks without a key; a key that comes along says who asks, whatever the cookie says. */
+  async #signedIn(context: Context): Promise<AuthenticatedKey | undefined> {
+    return context.get('x-api-key') === '' ? this.#options.cookie.signedIn(context.req) : undefined;
+  }
+
+  /** Whose key or sign-in came along and is taken from there; null where none is. */
   async #accountOf(context: Context, address: string): Promise<Caller['account'] | null> {
     const apiKey = context.get('x-api-key');
-    if (apiKey === '' || apiKey.length > MAX_API_KEY_CHARACTERS) return null;
-    const found = await this.#options.accounts.authenticate(apiKey);
+    if (apiKey.length > MAX_API_KEY_CHARACTERS) return null;
+    const found =
+      apiKey === ''
+        ? ((await this.#signedIn(context)) ?? 'unknown')
+        : await this.#options.accounts.authenticate(apiKey);
     return typeof found !== 'string' && isTakenFrom(found, address) ? found.caller.account : null;
   }
 
   #addressOf(context: Context): string {
     return callerAddress(context.req, this.#options.trustedProxies);
   }
+}
+
+/** A call in somebody's name, and where it came from. */
+export interface NamedCall {
+  readonly auditLog: Pick<AuditLog, 'note'>;
+  readonly context: Context;
+  readonly route: KeyRoute;
+  readonly caller: Caller;
+  readonly address: string;
+}
+
+/** Answers a call, and notes in the account's log what came of it. Throws what `answer` throws, as `Problem`. */
+export async function noted(
+  { auditLog, context, route, caller, address }: NamedCall,
+  answer: () => Promise<Answer>,
+): Promise<Answer> {
+  let status = 500;
+  let subject: string | null = null;
+  try {
+    const answered = await answer();
+    status = answered.status ?? 200;
+    subject = subjectOf(answered, context);
+    return answered;
+  } catch (thrown) {
+    const problem = toProblem(problemOf(thrown));
+    status = problem.status;
+    throw problem;
+  } finally {
+    const requestId = String(context.response.get('x-request-id'));
+    auditLog.note(caller.account.id, {
+      action: actionOf(route),
+      address,
+      by: caller.key.id,
+      requestId,
+      status,
+      subject,
+    });
+  }
+}
+
+/** A call as limits and the log name it. */
+export function actionOf({ method, path }: Pick<KeyRoute, 'method' | 'path'>): string {
+  return `${method} ${path}`;
 }
 
 /** The gate of the operator's socket, whose file mode says who may speak. */
@@ -184,7 +231,7 @@ export function strangerAt(address: string): Holder {
   return { kind: 'address', id: addressKey(address) };
 }
 
-function holderOf({ id }: Caller['account']): Holder {
+export function holderOf({ id }: Caller['account']): Holder {
   return { kind: 'account', id };
 }
 

@@ -45,10 +45,23 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'key-not-found': 'The account has no API key of this id on this node.',
   'account-not-found': 'This node has no account of this id.',
   'link-invalid':
-    'A link for lost keys was used, is older than 15 minutes, was replaced by a newer one, or never was one: ask for another with `POST /v1/lost-key`. A link to a record has ended, was revoked, or never was one: ask whoever sent it.',
+    'A link for lost keys was used, is older than 15 minutes, was replaced by a newer one, or never was one: ask for another with `POST /v1/lost-key`. A link to a record has ended, was revoked, or never was one: ask whoever sent it. The address of a calendar was ended, or replaced by a newer one: ask for another with `POST /v1/calendar`.',
   'share-not-found':
     'The account has no link to a record of this id on this node that the key may see. `GET /v1/shares` lists them.',
   'agent-not-found': 'The account has no agent of this id on this node.',
+  'webhook-not-found': 'The account has no webhook of this id on this node. `GET /v1/webhooks` lists them.',
+  'delivery-not-found': 'Nothing of this id was delivered to the webhook, or it was more than seven days ago.',
+  'too-many-webhooks': 'The account has as many webhooks as it may. Delete one that is not needed any more.',
+  'policy-not-found': 'The account has no policy of this id. `GET /v1/oversight-policies` lists them.',
+  'too-many-policies': 'The account has as many policies as it may. Delete one that is not needed any more.',
+  'no-mail-address':
+    'The account was made without a mail address, or this node sends no mail. A webhook tells of the same events.',
+  'person-exists': 'Somebody of the account has this mail address. Remove them first, to invite them anew.',
+  'person-not-found': 'The account has nobody of this id. `GET /v1/people` lists them.',
+  'too-many-people': 'The account has as many people as it may. Remove somebody first.',
+  'sign-in-not-found': 'Nobody of the account is signed in under this id on this node: it is over, or was ended.',
+  'pack-not-found':
+    'The account has no pack of this id on this node, or its file was deleted: ask the same question again.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
   'template-not-found':
@@ -74,6 +87,9 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'last-admin-key':
     'No other key could administer the account any more. Rotate this one, with `overlapSeconds` 0 where it must end now.',
   'too-many-keys': 'The account has a hundred API keys in use. Revoke one first.',
+  'pack-not-ready': 'The pack is still to be made, or its making failed: `GET /v1/evidence-packs/:id` says which.',
+  'as-of-unavailable':
+    'What was known then is not kept any more: the catalogue of frameworks, or what the first asking of the question fixed. Ask with a later `asOf`.',
   'too-many-shares': 'The account has two hundred links to records that work. Revoke one first.',
   'account-exists': 'There is an account of this id already, with other particulars.',
   'payload-elsewhere':
@@ -110,6 +126,9 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The account has recorded as much as its tier allows in one UTC day. `Retry-After` leads to midnight UTC.',
   'endpoint-limit-exceeded':
     'This endpoint takes fewer requests a minute than the tier does. For volume use `/v1/tiered-attest`.',
+  'packs-busy':
+    'Too many packs of the account or of the node are in the making, or their files take all the room that they may. Delete some, or come back later.',
+  'range-not-satisfiable': 'The `Range` begins behind the end of the file.',
   'model-busy':
     'As many calls wait for the model as may. Nothing is charged: try again with the same payment after `Retry-After`.',
   'headers-too-large': 'The header of the request is larger than the node reads.',

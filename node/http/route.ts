@@ -18,7 +18,7 @@ import type { ProblemCode } from './problem-codes.ts';
 export type Route = FreeRoute | KeyRoute | PaidRoute;
 
 interface RoutePath {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'DELETE' | 'GET' | 'POST' | 'PUT';
   /** Below the API root, e.g. `/v1/status/:id`. */
   readonly path: string;
 }
@@ -33,8 +33,11 @@ export interface OperatorRoute extends RoutePath {
 
 /** A page for people, or a file of one: no part of the API and of its document. */
 export interface PageRoute extends OperatorRoute {
-  readonly method: 'GET';
+  /** Pages with a form of their own take what it sends. */
+  readonly method: 'GET' | 'POST';
   readonly isPage: true;
+  /** Whether somebody must be signed in who sees it. Default false. */
+  readonly isSignedIn?: boolean;
 }
 
 export interface FreeRoute extends OperatorRoute {
@@ -171,7 +174,9 @@ export interface ParameterDocumentation {
 
 /** Headers that answers of some routes carry and the document of the API describes. */
 export type AnswerHeaderName =
+  | 'Accept-Ranges'
   | 'Content-Disposition'
+  | 'Content-Range'
   | 'Referrer-Policy'
   | 'X-Linked-Truncated'
   | 'X-Proof-Window-Ends-At'

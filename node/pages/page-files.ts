@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Metafile, Plugin } from 'esbuild';
+import type { Metafile } from 'esbuild';
 import { Semaphore } from '../concurrency/semaphore.ts';
+import { type Build, withEsbuild, withoutEvaluation } from './builder.ts';
 import type { Assets, Draw, Page } from './page.ts';
 
 const SOURCES = import.meta.dirname;
@@ -13,7 +14,7 @@ const PROTOCOL = join(ROOT, 'protocol');
 const MANIFEST = 'manifest.json';
 const DRAWING = 'draw.mjs';
 const BROWSER_TARGET = 'es2023';
-/** One at a time in a process: the end of one ends the service of esbuild, and with it whatever runs there. */
+/** One at a time in a process: a second one finds what the first made. */
 const MAKING = new Semaphore({ places: 1 });
 
 const STYLE = 'style.css';
@@ -22,6 +23,7 @@ const SCRIPTS: Readonly<Partial<Record<Page['name'], string>>> = {
   record: 'browser/record.tsx',
   check: 'browser/check.tsx',
   docs: 'browser/docs.ts',
+  console: 'browser/console.ts',
 };
 
 /** Drawn pages and the files that they load, ready to be served. */
@@ -88,43 +90,47 @@ async function readMade(made: string): Promise<PageFiles | null> {
 
 /** Made beside its place and moved there whole, so that a start that ends early leaves nothing half made. */
 async function make(folder: string, made: string): Promise<void> {
-  const { build, stop } = await import('esbuild');
   const work = `${made}.${process.pid}.${performance.now()}`;
   await mkdir(work, { recursive: true });
   try {
-    const shared = { absWorkingDir: ROOT, bundle: true, outdir: work, logLevel: 'silent', charset: 'utf8' } as const;
-    const jsx = { jsx: 'automatic', jsxImportSource: 'preact' } as const;
-    const [, { metafile }] = await Promise.all([
-      build({
-        ...shared,
-        ...jsx,
-        entryPoints: [{ in: join(SOURCES, 'server/draw.tsx'), out: DRAWING.replace(/\.mjs$/, '') }],
-        outExtension: { '.js': '.mjs' },
-        platform: 'node',
-        format: 'esm',
-      }),
-      build({
-        ...shared,
-        ...jsx,
-        entryPoints: [STYLE, ...Object.values(SCRIPTS)].map((path) => join(SOURCES, path)),
-        entryNames: '[name].[hash]',
-        chunkNames: '[name].[hash]',
-        splitting: true,
-        platform: 'browser',
-        format: 'esm',
-        target: BROWSER_TARGET,
-        minify: true,
-        metafile: true,
-        plugins: [withoutEvaluation],
-      }),
-    ]);
+    const metafile = await withEsbuild((build) => buildInto(work, build));
     await writeFile(join(work, MANIFEST), JSON.stringify(manifestOf(metafile)));
     await rename(work, made);
     await removeOthers(folder, made);
   } finally {
     await rm(work, { recursive: true, force: true });
-    await stop();
   }
+}
+
+/** What became of which source. */
+async function buildInto(work: string, build: Build): Promise<Metafile> {
+  const shared = { absWorkingDir: ROOT, bundle: true, outdir: work, logLevel: 'silent', charset: 'utf8' } as const;
+  const jsx = { jsx: 'automatic', jsxImportSource: 'preact' } as const;
+  const [, { metafile }] = await Promise.all([
+    build({
+      ...shared,
+      ...jsx,
+      entryPoints: [{ in: join(SOURCES, 'server/draw.tsx'), out: DRAWING.replace(/\.mjs$/, '') }],
+      outExtension: { '.js': '.mjs' },
+      platform: 'node',
+      format: 'esm',
+    }),
+    build({
+      ...shared,
+      ...jsx,
+      entryPoints: [STYLE, ...Object.values(SCRIPTS)].map((path) => join(SOURCES, path)),
+      entryNames: '[name].[hash]',
+      chunkNames: '[name].[hash]',
+      splitting: true,
+      platform: 'browser',
+      format: 'esm',
+      target: BROWSER_TARGET,
+      minify: true,
+      metafile: true,
+      plugins: [withoutEvaluation],
+    }),
+  ]);
+  return metafile;
 }
 
 /** The files that a browser loads, and which of them each page begins with. */
@@ -153,18 +159,3 @@ async function removeOthers(folder: string, made: string): Promise<void> {
     if (path !== made) await rm(path, { recursive: true, force: true });
   }
 }
-
-/**
- * The schema library asks whether code can be evaluated by evaluating some, which a policy without `unsafe-eval`
- * reports. In a browser nothing is evaluated: its checks run uncompiled.
- */
-export const withoutEvaluation: Plugin = {
-  name: 'without-evaluation',
-  setup({ onLoad }) {
-    onLoad({ filter: /typebox[\\/]build[\\/]system[\\/]environment[\\/]evaluate\.mjs$/ }, () => ({
-      contents:
-        'export const CanEvaluate = () => false;\n' +
-        "export const Evaluate = () => { throw new EvalError('nothing is evaluated'); };\n",
-    }));
-  },
-};

@@ -1,8 +1,9 @@
 import type { Checks, Problem } from '../../protocol/verdict/problem.ts';
 import type { Word } from '../../protocol/verdict/word.ts';
+import type { ConsolePage } from './console-page.ts';
 
 /** Where a page stands below the public root, as the way back up: `./`, `../`. Links of a page begin with it. */
-export type Root = './' | '../';
+export type Root = './' | '../' | '../../' | '../../../';
 
 export interface MemberLine {
   readonly node: string;
@@ -146,6 +147,7 @@ export interface MissingPage {
 export type Page =
   | AgentPage
   | CheckPage
+  | ConsolePage
   | DocsPage
   | FrontPage
   | LogPage

@@ -39,6 +39,16 @@ export async function readHead(store: Reads, node: NodeId): Promise<StoredBatch 
   return row && { envelope: envelopeStatement.parse(row[1].statement), signed: row[1] };
 }
 
+/** The number of the last batch of a node that was sealed before a time (epoch milliseconds); 0 where none was. */
+export async function lastBatchBefore(store: Reads, node: NodeId, time: number): Promise<number> {
+  let number = (await readHead(store, node))?.envelope.batch ?? 0;
+  for (; number > 0; number--) {
+    const batch = await readBatch(store, node, number);
+    if (batch === undefined || Date.parse(batch.envelope.sealedAt) < time) break;
+  }
+  return number;
+}
+
 const batches = new CoveringRows<readonly [NodeId], number, StoredBatch>({
   table: batchFirstTable,
   async open({ parts: [node], value: number }, seq, store) {

@@ -7,6 +7,7 @@ import type { Projection } from '../records/projection.ts';
 import { GOVERNANCE_PROJECTIONS } from '../governance/governance-tables.ts';
 import { INCIDENT_PROJECTIONS } from '../governance/incident-tables.ts';
 import { LOCK_PROJECTIONS } from '../governance/lock-tables.ts';
+import { REVIEW_PROJECTION } from '../governance/due-reviews.ts';
 
 /** What this node derives from its own records, so that governance can be looked up without scanning history. */
 export const OWN_PROJECTIONS: readonly Projection[] = [
@@ -17,5 +18,6 @@ export const OWN_PROJECTIONS: readonly Projection[] = [
   ...LOCK_PROJECTIONS,
   ...INCIDENT_PROJECTIONS,
   ...GOVERNANCE_PROJECTIONS,
+  REVIEW_PROJECTION,
   ...REGWATCH_PROJECTIONS,
 ];

@@ -39,7 +39,7 @@ export async function completeBundle(
   const { record, batch, decision: of } = evidence;
   const subject = batch && of && { node: record.node, batch: batch.envelope.batch, decision: of };
   const signing = keysSigning(all.map(({ proof }) => proof));
-  const federation = await proveFederation(sources, subject ?? null, signing, placesOf(linked ?? []));
+  const federation = await proveFederation(sources, subject ? [subject] : [], signing, placesOf(linked ?? []));
   const decisions = new Map<string, DecisionProof>();
   for (const { proof, decision } of all) {
     if (proof.batch === null || decision === null || decisions.has(proof.batch.envelope)) continue;

@@ -172,7 +172,8 @@ async function batchProof(
   return { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) };
 }
 
-function tilesOf(store: Reads, { node, batch }: Envelope): ReadTile {
+/** Reads tiles of a batch. They reject with `RangeError` where the store misses one. */
+export function tilesOf(store: Reads, { node, batch }: Envelope): ReadTile {
   return async (level, index) => {
     const hashes = await tileTable.get(store, node, batch, level, index);
     if (hashes === undefined) throw new RangeError(`tile ${level}/${index} of ${node}/${batch} is missing`);

@@ -36,12 +36,12 @@ export type WithinRoster = (roster: Roster) => readonly Need[];
 /**
  * What of the federation a file of proofs needs (protocol §7): checkpoints of a quorum, of the majorities of its
  * rosters and those that show its revocations; the keys and revocations of whoever signed something in it; and the
- * rosters up to the one that its witnesses are counted within. `subject`: the decided batch that it is about, if any;
- * `signing`: the keys that signed what it is about; `besides`: what more members have to say.
+ * rosters up to the one that its witnesses are counted within. `subjects`: the decided batches that it is about, of each
+ * node the newest; `signing`: the keys that signed what it is about; `besides`: what more members have to say.
  */
 export async function proveFederation(
   sources: FederationProofSources,
-  subject: Subject | null,
+  subjects: readonly Subject[],
   signing: readonly NodeKey[],
   besides?: WithinRoster,
 ): Promise<FederationProof> {
@@ -50,14 +50,14 @@ export async function proveFederation(
   const revocations = (await knowledge.revocations()).map(placedRevocation);
   const kept = checkpointStore.kept();
   const counting = kept.filter(({ checkpoint }) => isCounted(checkpoint, revocations));
-  const within = subject ? rosterFor(rosters, counting, subject) : rosters.at(-1);
+  const within = subjects.length > 0 ? rosterFor(rosters, counting, subjects) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);
 
   const ofSigners = revocations.filter(({ revocation: { node, keyId } }) => {
     return signing.some((key) => key.node === node && key.keyId === keyId);
   });
   const needs = [
-    ...(subject && within ? [witnessNeed(within, subject)] : []),
+    ...subjects.flatMap((subject) => (within === undefined ? [] : [witnessNeed(within, subject)])),
     ...(besides && within ? besides(within.roster) : []),
     ...majorityNeeds(carried),
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
@@ -101,11 +101,16 @@ export interface Subject {
 function rosterFor(
   rosters: readonly PlacedRoster[],
   kept: readonly KnownCheckpoint[],
-  subject: Subject,
+  subjects: readonly Subject[],
 ): PlacedRoster | undefined {
-  const oldest = rosters.findLastIndex(({ index }) => index < subject.decision.index);
+  const oldest = Math.max(
+    ...subjects.map(({ decision }) => rosters.findLastIndex(({ index }) => index < decision.index)),
+  );
   const proven = rosters.findLast((within, i) => {
-    const needs = [witnessNeed(within, subject), ...majorityNeeds(rosters.slice(0, i + 1))];
+    const needs = [
+      ...subjects.map((subject) => witnessNeed(within, subject)),
+      ...majorityNeeds(rosters.slice(0, i + 1)),
+    ];
     return i >= oldest && needs.every((need) => isMet(kept, need));
   });
   return proven ?? rosters.at(-1);

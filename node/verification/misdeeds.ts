@@ -70,7 +70,7 @@ export class Misdeeds {
     if (named === null) return null;
     const { statements } = await proveFederation(
       this.#sources,
-      null,
+      [],
       named.map(({ key }) => key),
     );
     return { format: PROOF_FORMAT, misdeed: misdeedOf(named), ...statements };
@@ -84,7 +84,7 @@ export class Misdeeds {
     const { federationLog } = this.#sources;
     const { node, keyId, size } = checkpoint;
     const covers: Need['says'] = (other) => other.size >= size;
-    const { statements } = await proveFederation(this.#sources, null, [{ node, keyId }], (roster) => [
+    const { statements } = await proveFederation(this.#sources, [], [{ node, keyId }], (roster) => [
       {
         members: roster.members.map((member) => member.node).filter((member) => member !== node),
         count: majorityOf(roster),

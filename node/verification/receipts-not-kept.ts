@@ -154,7 +154,7 @@ export class ReceiptsNotKept {
       { node, keyId: envelope.keyId },
     ];
     const subject = { node, batch: envelope.batch, decision };
-    const { statements, sizes } = await proveFederation(this.#sources, subject, signing);
+    const { statements, sizes } = await proveFederation(this.#sources, [subject], signing);
     const batchPath = (await readBatchPath(this.#sources, envelope, seq)).map(writeSha256);
     return {
       format: PROOF_FORMAT,

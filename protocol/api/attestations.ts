@@ -4,12 +4,20 @@ import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { StatusShape } from './envelope.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
-import { SourceIdShape } from './fields.ts';
+import { SourceIdShape, TextShape } from './fields.ts';
+import { ObjectIdShape } from './governance-fields.ts';
 import { TimeOrDayShape } from './times.ts';
 
-/** Records of one page, where none is asked for and at most. */
-export const DEFAULT_ATTESTATIONS_PAGE = 50;
+/** Records of one page at most. */
 export const MAX_ATTESTATIONS_PAGE = 200;
+
+/** By what is signed of a record. */
+export const RECORD_FILTERS = {
+  modelId: Type.Optional(TextShape(1, 256)),
+  riskLevel: Type.Optional(TextShape(1, 64)),
+  agentId: Type.Optional(TextShape(1, 256)),
+  sessionId: Type.Optional(ObjectIdShape),
+};
 
 /** `GET /v1/attestations`. `from` is included, `to` is not; a day is its first moment. */
 export const AttestationsQueryShape = Closed({
@@ -17,6 +25,7 @@ export const AttestationsQueryShape = Closed({
   from: Type.Optional(TimeOrDayShape),
   to: Type.Optional(TimeOrDayShape),
   kind: Type.Optional(Type.Enum([...RECORD_KINDS])),
+  ...RECORD_FILTERS,
   cursor: Type.Optional(Type.String({ minLength: 1 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ATTESTATIONS_PAGE })),
 });
@@ -66,3 +75,16 @@ export const ATTESTATIONS_EXAMPLE: AttestationsAnswer = {
   listedFrom: null,
   nextCursor: null,
 };
+
+/** `GET /v1/attestations/export`. */
+export const RECORD_EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+export type RecordExportFormat = (typeof RECORD_EXPORT_FORMATS)[number];
+
+export const RecordExportQueryShape = Closed({
+  format: Type.Optional(Type.Enum([...RECORD_EXPORT_FORMATS])),
+  sourceId: Type.Optional(SourceIdShape),
+  from: Type.Optional(TimeOrDayShape),
+  to: Type.Optional(TimeOrDayShape),
+  kind: Type.Optional(Type.Enum([...RECORD_KINDS])),
+  ...RECORD_FILTERS,
+});

@@ -13,6 +13,7 @@ const IMPACT_ASSESSMENT = recordId('att_eu_01KAJ5XVB8R4K1G7MZ2WHN9C6F');
 const ERASURE = recordId('att_eu_01KAJ7A3D5F0Q8T2VYX6BRM1KE');
 const ERASURE_REFUSAL = recordId('att_eu_01KAJ7C4E6G1R9V3WYZ7CSN2MF');
 const REGISTRATION = recordId('att_eu_01KAJ4Z9S1B8H6C3GQ0VEXR7TN');
+const PACK_RECORD = recordId('att_eu_01KAJ7F2H8J3V6X0W1BM9QTR5D');
 const ACCOUNT_STATEMENT = recordId('att_eu_01KAJ4V6M3P8X1T5R9QCYDWH2Z');
 
 export const EXAMPLE_IDS = {
@@ -43,9 +44,18 @@ export const EXAMPLE_IDS = {
   /** An entry of the register of systems, by its owner's name. */
   systemRef: 'credit-scoring',
   key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
+  pack: 'pack_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MD',
+  packRecord: PACK_RECORD,
+  person: 'per_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MH',
+  policy: 'pol_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MJ',
+  signIn: 'sin_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9ME',
+  webhook: 'whk_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MF',
+  delivery: 'whd_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MG',
   share: 'shr_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MC',
   shareToken: 'zP4Xn8Qb1YtK6vJmWc3RsL0hGdU7fEaTi9oB2xNq5wM',
   shareAddress: 'https://eu.example/v1/shared/zP4Xn8Qb1YtK6vJmWc3RsL0hGdU7fEaTi9oB2xNq5wM',
+  calendarToken: 'h3Kp9Vd2XqW7sNfT4mZyB8cRjL6aGuE1oIiQ0tHxM5w',
+  calendarAddress: 'https://eu.example/v1/calendar/h3Kp9Vd2XqW7sNfT4mZyB8cRjL6aGuE1oIiQ0tHxM5w/due.ics',
   /** Token of a link that replaces lost keys. */
   link: 'q7Jm2Xc0VtN9r4BzKfYw1LhE6sUdGpQ8aTiR3oC5ekA',
 } as const;

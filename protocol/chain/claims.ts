@@ -105,6 +105,9 @@ export const ClaimsShape = Closed({
   auditEntries: Type.Optional(CountShape),
   auditHead: Type.Optional(Sha256Shape),
 
+  /** SHA-256 of the manifest of a pack of evidence. */
+  packManifest: Type.Optional(Sha256Shape),
+
   /** Of evidence that this node gathered itself: what it came to, and what it was gathered from and with. */
   verdict: Type.Optional(Type.Enum([...VERDICTS])),
   fact: Type.Optional(Type.Enum([...FACTS])),

@@ -158,6 +158,8 @@ export const KEY_EVENTS = [
   'settlement-head',
   /** An edition of an official list came into force at the node, or was found unchanged at its source. */
   'list-edition',
+  /** A pack of evidence was made (protocol §10). */
+  'evidence-pack',
 ] as const;
 
 /** What a screening, a counterparty check or an audit came to. */

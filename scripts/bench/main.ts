@@ -14,6 +14,8 @@ import { intake } from './intake/intake.ts';
 import { limits } from './limits/limits.ts';
 import { lists } from './lists/lists.ts';
 import { machineLine } from './machine.ts';
+import { consoleScreens } from './console/console.ts';
+import { packs } from './packs/packs.ts';
 import type { Part } from './part.ts';
 import { pages } from './pages/pages.ts';
 import { payments } from './payments/payments.ts';
@@ -41,6 +43,8 @@ const PARTS: readonly Part[] = [
   start,
   rest,
   pages,
+  packs,
+  consoleScreens,
   payments,
   waiting,
   lists,

@@ -143,7 +143,7 @@ export class ProofWatch {
     const own = checkpointStore.of(node).find((known) => known.checkpoint.size >= size);
     if (own !== undefined && !this.#proofStore.isFull({ misdeed: 'two-checkpoints', accused: node, batch: null })) {
       const keys = [checkpoint, own.checkpoint];
-      const { statements } = await proveFederation(this.#sources, null, keys);
+      const { statements } = await proveFederation(this.#sources, [], keys);
       const difference = await this.#differenceAt(size, own.checkpoint.size);
       const misdeed = { type: 'two-checkpoints' as const, first: signed, second: own.signed, difference };
       await this.#take({ format: PROOF_FORMAT, misdeed, ...statements });

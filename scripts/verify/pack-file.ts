@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
-import type { PackSource } from '../../protocol/pack/container.ts';
+import { open } from 'node:fs/promises';
+import { fileSource } from '../../node/packs/making/file-source.ts';
 import { judgePack } from '../../protocol/pack/judge-pack.ts';
 import type { PackVerdict, PackWord } from '../../protocol/pack/pack-verdict.ts';
 import type { RunningHash, Suite } from '../../protocol/suite/suite.ts';
@@ -42,22 +42,10 @@ export async function judgePackFile(
     steps = now;
     progress.write(`\r[${'#'.repeat(now).padEnd(BAR_STEPS, '.')}] ${records} records`);
   };
-  const source = await sourceOf(file);
+  const source = await fileSource(file);
   const verdict = await judgePack(source, { suite, newHash: nodeHash, known, onProgress });
   progress?.write(`\r${' '.repeat(BAR_STEPS + 30)}\r`);
   return verdict;
-}
-
-async function sourceOf(file: FileHandle): Promise<PackSource> {
-  const { size } = await file.stat();
-  return {
-    size,
-    async read(from, to) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
-      if (bytesRead !== to - from) throw new Error('the file became shorter while it was read');
-      return buffer;
-    },
-  };
 }
 
 function nodeHash(): RunningHash {

@@ -8,9 +8,10 @@ import * as assert from 'uvu/assert';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
 import { fingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
-import { verifierFiles } from '../../scripts/release/verifier-files.ts';
+import { verifierFiles } from '../../node/pages/verifier-files.ts';
 import { bundleOf, rosterEntries } from '../fixtures/federation-log-bundle.ts';
 import { FederationLog } from '../fixtures/federation-log.ts';
+import { packedPeriod, packOf } from '../fixtures/judged-pack.ts';
 import { falseCheckpoint, proofOf } from '../fixtures/misdeed-proof.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { accessibilityFaults } from './axe.ts';
@@ -71,6 +72,15 @@ if (browser !== null) {
     await tab.waitForFunction(() => document.getElementById('pin-form')?.textContent?.startsWith('sha') === false);
   };
 
+  const period = await packedPeriod();
+  const pack = Buffer.from(await packOf(period));
+  const flipped = Buffer.from(pack);
+  flipped[pack.indexOf('loans')] = 'L'.charCodeAt(0);
+  const dropPack = async ({ page: tab }: Open, name: string, buffer: Buffer): Promise<void> => {
+    await tab.setInputFiles('#files', [{ name, mimeType: 'application/zip', buffer }]);
+    await tab.waitForSelector(`.result[aria-label="${name}"]`);
+  };
+
   for (const url of PLACES) {
     const name = url.startsWith('file:') ? 'the file' : 'the page';
 
@@ -83,6 +93,22 @@ if (browser !== null) {
       const said = await headlines(open.page);
       const states = [/^✔ Proven/, /^✕ Does not hold/, /^… Signed, and not on/, /^△ Too few/, /^✕ Cannot be read/];
       for (const [i, state] of states.entries()) assert.match(said[i] ?? '', state);
+      assert.equal(open.seen.faults, []);
+    });
+
+    test(`${name} proves a pack of evidence with the network off, and names a byte that was changed`, async () => {
+      await using open = await opened(url);
+      await open.page.waitForLoadState('networkidle');
+      await open.page.context().setOffline(true);
+      await dropPack(open, 'pack.zip', pack);
+      assert.match((await headlines(open.page))[0] ?? '', /^◐ Consistent, and nothing pinned it: a pack of 6 records/);
+      await pinBy(open.page, period.log.genesis);
+      await dropPack(open, 'again.zip', pack);
+      assert.match((await headlines(open.page))[0] ?? '', /^✔ Proven: a pack of 6 records/);
+      await dropPack(open, 'flipped.zip', flipped);
+      assert.match((await headlines(open.page))[0] ?? '', /^✕ Does not hold: a file in it was changed/);
+      assert.match(await open.page.locator('.result').innerText(), /file-changed\s+records\.jsonl/);
+      assert.equal(await accessibilityFaults(open.page), []);
       assert.equal(open.seen.faults, []);
     });
 

@@ -33,6 +33,9 @@ if (browser !== null) {
   const PATHS = [
     '/',
     '/check',
+    '/sign-up',
+    '/lost-key',
+    '/console/sign-in',
     '/log',
     '/docs',
     '/problems/api-key-missing',

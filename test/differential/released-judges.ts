@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { verifierFiles } from '../../scripts/release/verifier-files.ts';
+import { verifierFiles } from '../../node/pages/verifier-files.ts';
 import { launchChromium } from '../browser/chromium.ts';
 import { type Answer, answerOf, type Judge, UNREADABLE } from './judge.ts';
 import { commandAnswersOf } from './judges.ts';

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../fixtures/until.ts';
+import { readPortShare } from './port-share.ts';
 import { parseSkips, parseTotals } from './uvu-totals.ts';
 import { type FileResult, runTestFiles } from './test-file.ts';
 
@@ -23,7 +24,15 @@ class Playground {
   constructor(files: Record<string, string>) {
     mkdirSync(join(this.folder, 'test/runner'), { recursive: true });
     cpSync(join(import.meta.dirname, '../run.ts'), join(this.folder, 'test/run.ts'));
-    for (const name of ['marked-output.ts', 'schedule.ts', 'seed.ts', 'test-file.ts', 'uvu-totals.ts', 'worker.ts']) {
+    for (const name of [
+      'marked-output.ts',
+      'port-share.ts',
+      'schedule.ts',
+      'seed.ts',
+      'test-file.ts',
+      'uvu-totals.ts',
+      'worker.ts',
+    ]) {
       cpSync(join(import.meta.dirname, name), join(this.folder, 'test/runner', name));
     }
     for (const [name, text] of Object.entries(files)) {
@@ -216,6 +225,15 @@ test('an interrupt ends the files under way and fails the run', async () => {
   assert.match(output, 'interrupted');
 });
 
+test('files that run at the same time are given ports of different shares', async () => {
+  const telling = `${HEADER}console.log('ports ' + process.env.MERIDIAN_TEST_PORT_SHARE);\ntest('a', () => {});\ntest.run();\n`;
+  using playground = new Playground({ 'one.test.ts': telling });
+  const [result] = await resultsOf(playground, 'one');
+  assert.match(result?.output ?? '', 'ports 1/3');
+  assert.equal(readPortShare('1/3'), { index: 1, shares: 3 });
+  for (const text of ['3/3', '1', '-1/3', '0/0', '']) assert.throws(() => readPortShare(text), /is not a share/);
+});
+
 test('the last summary in the output counts, colours or not', () => {
   const summary = (passed: number): string =>
     `\n  Total:     3\n\u001b[32m  Passed:    ${passed}\u001b[39m\n  Skipped:   0\n`;
@@ -229,7 +247,12 @@ async function resultsOf({ folder }: Playground, ...names: readonly string[]): P
   const paths = names.map((name) => join(folder, `test/${name}.test.ts`));
   const results: FileResult[] = [];
   const { signal } = new AbortController();
-  await runTestFiles(paths, { deadlineMs: DEADLINE_MS, signal, report: (result) => results.push(result) });
+  await runTestFiles(paths, {
+    deadlineMs: DEADLINE_MS,
+    signal,
+    ports: { index: 1, shares: 3 },
+    report: (result) => results.push(result),
+  });
   return results;
 }
 

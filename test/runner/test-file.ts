@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MarkedOutput } from './marked-output.ts';
+import { PORT_SHARE_VARIABLE, type PortShare, portShareText } from './port-share.ts';
 import { parseSkips, parseTotals } from './uvu-totals.ts';
 
 /** Every file loads much the same modules: Node keeps what it compiled of them from one process to the next. */
@@ -30,6 +31,7 @@ export interface RunOptions {
   readonly deadlineMs: number;
   /** Kills the file under way at once; none is begun after it. */
   readonly signal: AbortSignal;
+  readonly ports: PortShare;
   readonly report: (result: FileResult) => void;
 }
 
@@ -60,12 +62,19 @@ export async function runTestFiles(paths: readonly string[], options: RunOptions
  * Runs the files in a process group of its own, and kills the whole group at the end, so that nothing that a test
  * started outlives it. Returns how many it ran, at least one.
  */
-async function runProcess(paths: readonly string[], { deadlineMs, signal, report }: RunOptions): Promise<number> {
+async function runProcess(paths: readonly string[], options: RunOptions): Promise<number> {
+  const { deadlineMs, signal, ports, report } = options;
   const mark = randomUUID();
   const child = spawn(process.execPath, [WORKER, mark, ...paths], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_COMPILE_CACHE: COMPILE_CACHE },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      [PORT_SHARE_VARIABLE]: portShareText(ports),
+    },
   });
   const closed = once(child, 'close');
   let ran = 0;

@@ -1,6 +1,6 @@
 import { type AuditLine, auditLine } from '../../../protocol/audit/entry.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reads } from '../../store/store.ts';
 import { AuditDamagedError, auditEntryTable, auditHeadTable, readLinesAt } from './audit-tables.ts';
 
 /** Lines of an account's chain by counter: `first` included, `end` not. */
@@ -31,7 +31,7 @@ const PIECE_CHARACTERS = 256 << 10;
  * Lines of an account on the disk in a period. Looks at a few rows, however long the chain is. Throws
  * `AuditDamagedError`.
  */
-export async function lineRange(store: Store, account: string, { from, to }: Period): Promise<LineRange> {
+export async function lineRange(store: Reads, account: string, { from, to }: Period): Promise<LineRange> {
   const head = await auditHeadTable.get(store, account);
   const end = (head?.seq ?? 0) + 1;
   const first = from === undefined ? 1 : await firstSince(store, account, from, end);
@@ -40,7 +40,7 @@ export async function lineRange(store: Store, account: string, { from, to }: Per
 
 /** A page of an account's chain, and whether there is more behind it. */
 export async function readAuditPage(
-  store: Store,
+  store: Reads,
   account: string,
   query: AuditPageQuery,
 ): Promise<{ readonly lines: readonly string[]; readonly hasMore: boolean }> {
@@ -58,7 +58,7 @@ export async function readAuditPage(
 }
 
 /** Lines in order, a few hundred kilobytes at a time. */
-export async function* readPieces(store: Store, account: string, range: LineRange): AsyncGenerator<readonly string[]> {
+export async function* readPieces(store: Reads, account: string, range: LineRange): AsyncGenerator<readonly string[]> {
   for (let { first } = range; first < range.end;) {
     const lines: string[] = [];
     let characters = 0;
@@ -74,14 +74,14 @@ export async function* readPieces(store: Store, account: string, range: LineRang
   }
 }
 
-async function readLines(store: Store, account: string, range: LineRange): Promise<readonly string[]> {
+async function readLines(store: Reads, account: string, range: LineRange): Promise<readonly string[]> {
   const lines: string[] = [];
   for await (const piece of readPieces(store, account, range)) lines.push(...piece);
   return lines;
 }
 
 /** The asked lines of up to `ROWS_AT_ONCE` rows, at least one line. Throws `AuditDamagedError`. */
-async function* rowsFrom(store: Store, account: string, { first, end }: LineRange): AsyncGenerator<readonly string[]> {
+async function* rowsFrom(store: Reads, account: string, { first, end }: LineRange): AsyncGenerator<readonly string[]> {
   let { first: next } = await readLinesAt(store, account, first);
   const rows = auditEntryTable.under(store, [account], { from: next, limit: ROWS_AT_ONCE });
   for await (const [[part], lines] of rows) {
@@ -95,7 +95,7 @@ async function* rowsFrom(store: Store, account: string, { first, end }: LineRang
 /**
  * Counter of the first line that is not before a time; `end` where there is none. Times never go back along a chain.
  */
-async function firstSince(store: Store, account: string, time: Timestamp, end: number): Promise<number> {
+async function firstSince(store: Reads, account: string, time: Timestamp, end: number): Promise<number> {
   let low = 1;
   let high = end;
   while (low < high) {

@@ -3,7 +3,7 @@ import { decodeUtf8, utf8 } from '../../../protocol/bytes.ts';
 import type { AuditEnd } from '../../../protocol/audit/chain.ts';
 import { type AuditDay, isAuditDay } from '../../../protocol/audit/day.ts';
 import { Closed, OrdinalShape, Sha256Shape, TimestampShape } from '../../../protocol/shapes.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reads } from '../../store/store.ts';
 import { type Codec, jsonTable, Table } from '../../store/table.ts';
 
 const linesCodec: Codec<readonly string[]> = {
@@ -49,7 +49,7 @@ export class AuditDamagedError extends Error {
 
 /** The row that holds line `seq` of an account, and the counter of its first line. Throws `AuditDamagedError`. */
 export async function readLinesAt(
-  store: Store,
+  store: Reads,
   account: string,
   seq: number,
 ): Promise<{ readonly first: number; readonly lines: readonly string[] }> {

@@ -31,6 +31,8 @@ export const ADDRESS_PERMANENT_BYTES_PER_DAY = ADDRESS_ALLOWANCE.signUpsPerDay *
 export const SIGN_UP_ALLOWANCE = {
   /** Mails to one recipient in any day, so that nobody can be flooded through a node. */
   mailsPerRecipientAndDay: 5,
+  /** People that one account invites in any day. */
+  invitationsPerAccountAndDay: 100,
   /** What a mail server may be burdened with. */
   perHour: 1_000,
   perDay: 5_000,

@@ -231,6 +231,17 @@ export class DailyUsage implements RecordCounter {
     };
   }
 
+  /** Records of each of the last days, today the last. Throws `StoreError` where the rows cannot be read. */
+  async days(account: string, count: number): Promise<readonly { readonly day: UtcDay; readonly records: number }[]> {
+    const days: { day: UtcDay; records: number }[] = [];
+    for (let before = count - 1; before >= 0; before--) {
+      const day = dayAt(this.#now() - before * DAY_MS);
+      const records = this.#counts.get(account, day) ?? (await usageTable.get(this.#store, account, day)) ?? 0;
+      days.push({ day, records });
+    }
+    return days;
+  }
+
   /** Counts that memory has not got are read past it: until `committed`, nobody knows what the disk has of them. */
   async load(records: readonly AttestationRecord[]): Promise<void> {
     const loaded = new Map<string, number>();

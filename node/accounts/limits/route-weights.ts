@@ -115,6 +115,14 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   },
   'GET /v1/shared/:token': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
+  // Rows, what is said of the federation, and a record; the work itself is bounded by the packs in the making.
+  'POST /v1/evidence-packs': { ...RECORD, processorMs: 50, permanentBytes: 256 * KIB },
+  'POST /sign-up': SIGN_UP,
+  'POST /lost-key': SIGN_UP,
+  'POST /lost-key/:token': SIGN_UP,
+  'POST /console/mail': SIGN_UP,
+  'POST /console/enter/:token': SIGN_UP,
+  'POST /console/sign-in': { ...SIGN_UP, class: 'record' },
   'POST /v1/lost-key': SIGN_UP,
   'POST /v1/lost-key/:token': SIGN_UP,
   'POST /v1/sign-up': SIGN_UP,
@@ -124,7 +132,7 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
 };
 
 interface WeighedRoute {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'DELETE' | 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly access: 'free' | 'key' | 'paid';
 }

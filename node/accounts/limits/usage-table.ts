@@ -48,13 +48,16 @@ export function monthOf(day: UtcDay): string {
   return day.slice(0, MONTH_CHARACTERS);
 }
 
+/** What the node attests of itself. */
+const OF_THE_NODE: ReadonlySet<string> = new Set(['audit-head', 'settlement-head', 'list-edition', 'evidence-pack']);
+
 /**
- * Whether an account made this record by a call of its own. Heads of its logs, its lists, and what it says of accounts
+ * Whether an account made this record by a call of its own. Heads of its logs, its lists, packs of evidence, and what it says of accounts
  * and their keys, the node attests itself.
  */
 export function countsAsUse({ kind, claims: { keyEvent } }: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
   if (kind === 'account' || kind === 'account_key_refused') return false;
-  return keyEvent !== 'audit-head' && keyEvent !== 'settlement-head' && keyEvent !== 'list-edition';
+  return keyEvent === undefined || !OF_THE_NODE.has(keyEvent);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
+import { PersonIdShape } from '../../../protocol/api/people.ts';
 import { Closed, TimestampShape } from '../../../protocol/shapes.ts';
 import { jsonTable } from '../../store/table.ts';
 
@@ -8,12 +9,22 @@ export const LINK_MS = 900_000;
 
 const TOKEN_BYTES = 32;
 
-const LostKeyShape = Closed({ account: Type.String(), expiresAt: TimestampShape });
-/** Whose keys a link replaces, and until when. */
+const LostKeyShape = Closed({
+  account: Type.String(),
+  expiresAt: TimestampShape,
+  /** Absent: it replaces lost keys. */
+  purpose: Type.Optional(Type.Literal('sign-in')),
+  /** Who signs in, where it is not the owner of the account. */
+  person: Type.Optional(PersonIdShape),
+});
+/** Whose keys a link replaces, or who signs in by it, and until when. */
 export type LostKeyRow = Readonly<Static<typeof LostKeyShape>>;
 
 /** (SHA-256 of a link's token, hex) → what the link is good for. The token itself stands in the mail alone. */
 export const lostKeyTable = jsonTable('lost-key', LostKeyShape);
+
+/** What a mailed link is for. */
+export type LinkPurpose = 'lost-key' | 'sign-in';
 
 /** A fresh token: 256 random bits, base64url. */
 export function newToken(): string {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
@@ -7,15 +8,26 @@ import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
 import { askedFor } from '../account-event.ts';
 import { type AccountStore, signUpTable } from '../account-store.ts';
-import type { Account } from '../account.ts';
 import type { ApiKey } from '../api-key.ts';
-import type { ApiKeys, Replacement } from '../api-keys.ts';
+import type { ApiKeys, IssuedKey, MailedTerms, Replacement } from '../api-keys.ts';
+import { KEY_PRESETS } from '../scopes.ts';
+import type { People } from '../people/people.ts';
+import type { Person } from '../people/person-table.ts';
 import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
 import { SignUpError, type SignUpLimits } from '../sign-up/sign-up-limits.ts';
-import { hasExpired, LINK_MS, type LostKeyRow, lostKeyTable, newToken, tokenDigest } from './lost-key-table.ts';
+import {
+  hasExpired,
+  LINK_MS,
+  type LinkPurpose,
+  type LostKeyRow,
+  lostKeyTable,
+  newToken,
+  tokenDigest,
+} from './lost-key-table.ts';
 
 const LINK_MINUTES = LINK_MS / 60_000;
+const HOUR_MS = 3_600_000;
 
 /** The mail with the link by which the lost keys of an account are replaced. */
 function lostKeyMail(to: string, account: string, token: string, nodeUrl: string): Mail {
@@ -30,6 +42,10 @@ ${nodeUrl}
 This link lists the keys of the account. To open it changes nothing:
 
 ${link}
+
+In a browser the same is at
+
+${nodeUrl}/lost-key/${token}
 
 This makes a new key that may do everything and shows it once; "revoke" holds
 the ids of the keys that end at the same moment, and may be empty:
@@ -46,10 +62,35 @@ changed.
   };
 }
 
+/** The mail with the link by which the reader of the account's mail signs in at the console. */
+function signInMail(to: string, account: string, token: string, nodeUrl: string): Mail {
+  return {
+    to,
+    subject: 'Sign in at the console of your Meridian account',
+    text: `Someone, you it seems, asked to sign in at the console of the account
+${account} at
+${nodeUrl}
+
+This page has a button that signs you in. To open it changes nothing:
+
+${nodeUrl}/console/enter/${token}
+
+It works once and for ${LINK_MINUTES} minutes. A newer link ends it. You stay
+signed in for ${SIGN_IN_HOURS} hours at most, by a key that ends then too.
+
+If it was not you, there is nothing to do: nobody was signed in.
+`,
+  };
+}
+
+const MAILS = { 'lost-key': lostKeyMail, 'sign-in': signInMail } as const;
+
 export interface LostKeysOptions {
   readonly store: Store;
   readonly accountStore: AccountStore;
   readonly keys: ApiKeys;
+  /** Who else signs in by mail. Default: nobody. */
+  readonly people?: Pick<People, 'at' | 'welcome'>;
   /** Null where the node sends no mail. */
   readonly mailer: Pick<Mailer, 'send'> | null;
   /** Those of sign-ups: mails of both kinds count together. */
@@ -96,18 +137,18 @@ export class LostKeys implements AsyncDisposable {
    * Takes a request for a link: it is mailed, where the address has an account here, once `answered` resolves. `from`
    * is the caller's internet address. Throws `SignUpError` `no-mail` or `email-invalid`, `LimitError`.
    */
-  request(email: string, from: string, answered: Promise<void>): void {
+  request(email: string, from: string, answered: Promise<void>, purpose: LinkPurpose = 'lost-key'): void {
     const { mailer, limits } = this.#options;
     if (mailer === null) throw new SignUpError('no-mail', 'this node sends no mail');
     if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
     const digest = emailDigest(email);
     limits.admit(from, digest);
-    void answered.then(() => this.#begin(digest, mailer));
+    void answered.then(() => this.#begin(digest, purpose, mailer));
   }
 
   /** What a link is good for. Reads alone. Throws `AccountError` `link-invalid`. */
   async open(token: string): Promise<OpenLink> {
-    const link = await this.#require(tokenDigest(token));
+    const link = await this.#require(tokenDigest(token), 'lost-key');
     return { ...link, keys: await this.#options.keys.list(link.account) };
   }
 
@@ -119,9 +160,52 @@ export class LostKeys implements AsyncDisposable {
   replace(token: string, revoke: readonly string[]): Promise<Replacement> {
     const digest = tokenDigest(token);
     return this.#options.keys.replaceLost(async () => {
-      const { account } = await this.#require(digest);
+      const { account } = await this.#require(digest, 'lost-key');
       return { account, operations: [lostKeyTable.del(digest)] };
     }, revoke);
+  }
+
+  /** Whose account a link signs in at. Reads alone. Throws `AccountError` `link-invalid`. */
+  async openSignIn(token: string): Promise<string> {
+    return (await this.#require(tokenDigest(token), 'sign-in')).account;
+  }
+
+  /**
+   * Spends a link to sign in, for a key that may do everything and ends with the sign-in: what holds for keys holds for
+   * whoever came by mail. Throws `AccountError`: `link-invalid`, `too-many-keys`.
+   */
+  async signIn(token: string): Promise<IssuedKey> {
+    const digest = tokenDigest(token);
+    const { account, person } = await this.#require(digest, 'sign-in');
+    const terms = person === undefined ? this.#ownerTerms() : this.#personTerms(await this.#welcome(account, person));
+    const spend = async () => {
+      // As it was, unless it was spent or replaced meanwhile.
+      await this.#require(digest, 'sign-in');
+      if (person !== undefined) await this.#welcome(account, person);
+      return { account, operations: [lostKeyTable.del(digest)] };
+    };
+    return this.#options.keys.replaceLost(spend, [], terms);
+  }
+
+  #ownerTerms(): MailedTerms {
+    return { by: 'sign-in', name: 'console, by mail', expiresAt: timestampOf(this.#endsAt()) };
+  }
+
+  /** The key of a person bears their id, by which it is found when they are removed. */
+  #personTerms({ id, role, expiresAt }: Person): MailedTerms {
+    const end = expiresAt === null ? this.#endsAt() : Math.min(this.#endsAt(), Date.parse(expiresAt));
+    return { by: 'sign-in', name: id, preset: role, scopes: [...KEY_PRESETS[role]], expiresAt: timestampOf(end) };
+  }
+
+  #endsAt(): number {
+    return this.#options.accountStore.now() + SIGN_IN_HOURS * HOUR_MS;
+  }
+
+  /** Somebody who may still sign in. Throws `AccountError` `link-invalid`. */
+  async #welcome(account: string, id: string): Promise<Person> {
+    const person = await this.#options.people?.welcome(account, id);
+    if (person !== undefined) return person;
+    throw new AccountError('link-invalid', 'whoever it was sent to was removed, or their time is over');
   }
 
   /** Gives up the mails under way. */
@@ -131,44 +215,62 @@ export class LostKeys implements AsyncDisposable {
     await Promise.all(this.#underWay);
   }
 
-  #begin(digest: string, mailer: Pick<Mailer, 'send'>): void {
+  #begin(digest: string, purpose: LinkPurpose, mailer: Pick<Mailer, 'send'>): void {
     const { signal } = this.#closing;
     if (signal.aborted) return;
     const work = this.#locks
-      .exclusive(digest, () => this.#mail(digest, mailer, signal))
+      .exclusive(digest, () => this.#mail(digest, purpose, mailer, signal))
       .catch((error: unknown) => {
-        if (!signal.aborted) this.#options.log.warn({ err: error }, 'a link for lost keys was not mailed');
+        if (!signal.aborted) this.#options.log.warn({ err: error }, 'a link was not mailed');
       })
       .finally(() => this.#underWay.delete(work));
     this.#underWay.add(work);
   }
 
-  async #mail(digest: string, mailer: Pick<Mailer, 'send'>, signal: AbortSignal): Promise<void> {
-    const { store, accountStore, nodeUrl } = this.#options;
+  async #mail(digest: string, purpose: LinkPurpose, mailer: Pick<Mailer, 'send'>, signal: AbortSignal): Promise<void> {
+    const { store, accountStore, nodeUrl, people } = this.#options;
     signal.throwIfAborted();
     const id = await signUpTable.get(store, digest);
     const account = id === undefined ? undefined : await accountStore.account(id);
-    if (account?.email === undefined) return;
-    const token = newToken();
-    await this.#write(account, token);
-    await mailer.send(lostKeyMail(account.email, account.id, token, nodeUrl()), signal);
+    if (account?.email !== undefined) {
+      const token = newToken();
+      await this.#write({ account: account.id }, token, purpose);
+      await mailer.send(MAILS[purpose](account.email, account.id, token, nodeUrl()), signal);
+    }
+    if (purpose !== 'sign-in') return;
+    for (const person of (await people?.at(digest)) ?? []) {
+      const token = newToken();
+      await this.#write({ account: person.account, person: person.id }, token, purpose);
+      await mailer.send(signInMail(person.email, person.account, token, nodeUrl()), signal);
+    }
   }
 
-  /** The row of a link, in the place of all others of the account. */
-  #write({ id }: Account, token: string): Promise<void> {
+  /** The row of a link, in the place of all others of whom it is for. */
+  #write(
+    { account: id, person }: Pick<LostKeyRow, 'account' | 'person'>,
+    token: string,
+    purpose: LinkPurpose,
+  ): Promise<void> {
     const { accountStore } = this.#options;
     return accountStore.change(async () => {
       const now = accountStore.now();
-      const outdated = await this.#removals((row) => row.account === id || hasExpired(row, now));
-      const row = lostKeyTable.put([tokenDigest(token)], { account: id, expiresAt: timestampOf(now + LINK_MS) });
-      return { operations: [...outdated, row], events: [askedFor('lost-key', id)], result: undefined };
+      const outdated = await this.#removals(
+        (row) => (row.account === id && row.person === person) || hasExpired(row, now),
+      );
+      const link = { account: id, expiresAt: timestampOf(now + LINK_MS) };
+      const whose = person === undefined ? link : { ...link, person };
+      const row = purpose === 'sign-in' ? { ...whose, purpose } : whose;
+      const operations = [...outdated, lostKeyTable.put([tokenDigest(token)], row)];
+      return { operations, events: [askedFor(purpose, id)], result: undefined };
     });
   }
 
-  async #require(digest: string): Promise<LostKeyRow> {
+  /** A link is good for what it was mailed for alone. */
+  async #require(digest: string, purpose: LinkPurpose): Promise<LostKeyRow> {
     const { store, accountStore } = this.#options;
     const row = await lostKeyTable.get(store, digest);
-    if (row !== undefined && !hasExpired(row, accountStore.now())) return row;
+    const isFor = row !== undefined && (row.purpose ?? 'lost-key') === purpose;
+    if (isFor && !hasExpired(row, accountStore.now())) return row;
     throw new AccountError('link-invalid', 'the link was used, has ended, or never was one');
   }
 
@@ -180,7 +282,7 @@ export class LostKeys implements AsyncDisposable {
         return { operations: await this.#removals((row) => hasExpired(row, now)), events: [], result: undefined };
       });
     } catch (error) {
-      log.warn({ err: error }, 'links for lost keys that have ended were not removed');
+      log.warn({ err: error }, 'mailed links that have ended were not removed');
     }
   }
 

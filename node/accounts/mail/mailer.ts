@@ -50,6 +50,10 @@ export interface Mail {
   readonly subject: string;
   /** Plain text. */
   readonly text: string;
+  /** RFC 5322 §3.6.4, without the angle brackets. Default: a fresh one. */
+  readonly messageId?: string;
+  /** Address that a mail program asks to get no more of these (RFC 8058). */
+  readonly unsubscribe?: string;
 }
 
 /** Sends mails. Disposing it gives up those under way. */
@@ -93,6 +97,8 @@ const MAX_REPLY = 65_536;
 
 /** A login or more protection is asked for (RFC 4954 §6). */
 const ACCESS_REPLIES: ReadonlySet<number> = new Set([530, 534, 535, 538]);
+/** What stands between angle brackets in a header. */
+const IN_BRACKETS = /^[!-;=?-~]{0,500}$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const CONTROL_BUT_TAB_AND_NEWLINE = /[^\P{Cc}\t\n]/u;
 
@@ -141,7 +147,7 @@ class SmtpMailer implements Mailer {
     (await this.#transport?.catch(() => undefined))?.close();
   }
 
-  async #deliver({ to, subject, text }: Mail, signal: AbortSignal): Promise<void> {
+  async #deliver({ to, subject, text, messageId, unsubscribe }: Mail, signal: AbortSignal): Promise<void> {
     using _slot = await this.#slots.enter(signal);
     const transport = await this.#open();
     await transport.sendMail({
@@ -150,7 +156,8 @@ class SmtpMailer implements Mailer {
       subject,
       text,
       // RFC 3834: an answering machine keeps still.
-      headers: { 'Auto-Submitted': 'auto-generated' },
+      headers: { 'Auto-Submitted': 'auto-generated', ...stopHeaders(unsubscribe) },
+      ...(messageId === undefined ? {} : { messageId: `<${messageId}>` }),
       xMailer: false,
       signal,
     });
@@ -161,6 +168,11 @@ class SmtpMailer implements Mailer {
     this.#transport ??= import('nodemailer').then(({ createTransport }) => createTransport(this.#options));
     return this.#transport;
   }
+}
+
+function stopHeaders(unsubscribe: string | undefined): Readonly<Record<string, string>> {
+  if (unsubscribe === undefined) return {};
+  return { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 function transportOptions({ host, port, tls, login }: MailConfig, limits: MailLimits): SMTPTransportOptions {
@@ -186,10 +198,13 @@ function transportOptions({ host, port, tls, login }: MailConfig, limits: MailLi
 }
 
 /** Nothing may end a header line or an SMTP command early, and nothing may be rewritten on the way. */
-function refuseUnsafe({ to, subject, text }: Mail): void {
+function refuseUnsafe({ to, subject, text, messageId = '', unsubscribe = '' }: Mail): void {
   if (!isMailAddress(to)) throw new MailError('refused', 'the recipient is not a mail address');
   if (subject.length > MAX_SUBJECT || CONTROL.test(subject) || !subject.isWellFormed()) {
     throw new MailError('refused', `a subject is one line of at most ${MAX_SUBJECT} characters`);
+  }
+  if (!IN_BRACKETS.test(messageId) || !IN_BRACKETS.test(unsubscribe)) {
+    throw new MailError('refused', 'an address in a header is visible ASCII without brackets');
   }
   if (text.length > MAX_TEXT || CONTROL_BUT_TAB_AND_NEWLINE.test(text) || !text.isWellFormed()) {
     throw new MailError('refused', `a mail is plain text of at most ${MAX_TEXT} characters`);

@@ -1,5 +1,6 @@
 import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../limits/allowances.ts';
 import { addressKey } from '../limits/client-address.ts';
+import type { Holder } from '../limits/holder-counts.ts';
 import { LimitError, retryAfter } from '../limits/limit-error.ts';
 import { SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
 
@@ -34,6 +35,7 @@ export class SignUpLimits {
   readonly #now: () => number;
   readonly #addresses = new SlidingWindow({ windowMs: HOUR_MS, maxSubjects: MAX_SUBJECTS });
   readonly #addressDays = new SlidingWindow({ windowMs: DAY_MS, maxSubjects: MAX_SUBJECTS });
+  readonly #accounts = new SlidingWindow({ windowMs: DAY_MS, maxSubjects: MAX_SUBJECTS });
   readonly #emails = new SlidingWindow({ windowMs: DAY_MS, maxSubjects: MAX_SUBJECTS });
   readonly #all = new SlidingWindow({ windowMs: HOUR_MS, maxSubjects: 1 });
   readonly #allDays = new SlidingWindow({ windowMs: DAY_MS, maxSubjects: 1 });
@@ -56,14 +58,30 @@ export class SignUpLimits {
       { window: this.#all, subject: EVERYONE, limit: perHour },
       { window: this.#allDays, subject: EVERYONE, limit: perDay },
     ];
-    for (const { window, subject, limit } of windows) refuseFull(window.look(subject, limit, now), id);
-    for (const { window, subject, limit } of windows) refuseFull(window.take(subject, limit, now), id);
+    const holder = { kind: 'address', id } as const;
+    for (const { window, subject, limit } of windows) refuseFull(window.look(subject, limit, now), holder);
+    for (const { window, subject, limit } of windows) refuseFull(window.take(subject, limit, now), holder);
+  }
+
+  /** Counts one invitation by an account. Throws `LimitError`. */
+  admitInvitation(account: string, recipientDigest: string): void {
+    const now = this.#now();
+    const { invitationsPerAccountAndDay, mailsPerRecipientAndDay, perHour, perDay } = SIGN_UP_ALLOWANCE;
+    const windows = [
+      { window: this.#accounts, subject: account, limit: invitationsPerAccountAndDay },
+      { window: this.#emails, subject: recipientDigest, limit: mailsPerRecipientAndDay },
+      { window: this.#all, subject: EVERYONE, limit: perHour },
+      { window: this.#allDays, subject: EVERYONE, limit: perDay },
+    ];
+    const holder = { kind: 'account', id: account } as const;
+    for (const { window, subject, limit } of windows) refuseFull(window.look(subject, limit, now), holder);
+    for (const { window, subject, limit } of windows) refuseFull(window.take(subject, limit, now), holder);
   }
 }
 
-/** `id`: of the address that asks, which is told of, whichever limit it is. */
-function refuseFull({ allowed, retryAfterSeconds }: WindowState, id: string): void {
+/** `holder`: who asks, who is told of, whichever limit it is. */
+function refuseFull({ allowed, retryAfterSeconds }: WindowState, holder: Holder): void {
   if (allowed) return;
   const message = 'Too many mails were asked for from here, to this address, or on this node.';
-  throw new LimitError('rate-limited', message, retryAfter(retryAfterSeconds), { kind: 'address', id });
+  throw new LimitError('rate-limited', message, retryAfter(retryAfterSeconds), holder);
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../../protocol/ids.ts';
+import { REVIEW_PROJECTION } from '../../governance/due-reviews.ts';
 import { GOVERNANCE_PROJECTIONS } from '../../governance/governance-tables.ts';
 import { INCIDENT_PROJECTIONS } from '../../governance/incident-tables.ts';
 import { type Projection, projectionVersionTable } from '../../records/projection.ts';
@@ -10,10 +11,10 @@ import type { Operation } from '../../store/operation.ts';
 import type { Rows } from '../../store/store.ts';
 
 /** Goes up where one of `RENEWED` gets other rows than before: then all of theirs are made again. */
-const PROJECTIONS_VERSION = 1;
+const PROJECTIONS_VERSION = 2;
 
 /** Projections whose rows a store of an earlier release has not got, or has in another order. */
-const RENEWED: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS];
+const RENEWED: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS, REVIEW_PROJECTION];
 
 /** Operations after which a write is full. */
 const WRITE_OPERATIONS = 1_024;

@@ -8,6 +8,14 @@ const integer = { type: 'integer', minimum: 0 };
 
 /** Headers of some routes alone. */
 const OWN_HEADERS = {
+  'Accept-Ranges': {
+    description: 'Parts of the file may be asked for.',
+    schema: { type: 'string', const: 'bytes' },
+  },
+  'Content-Range': {
+    description: 'Which part of the file it is, and of how many bytes.',
+    schema: { type: 'string', pattern: '^bytes [0-9]+-[0-9]+/[0-9]+$' },
+  },
   'X-Proof-Window-Ends-At': {
     description: 'Until when the tier of the account gives the proofs of the record out. Absent where it always does.',
     schema: { type: 'string', format: 'date-time' },

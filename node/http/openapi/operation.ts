@@ -40,6 +40,15 @@ const FEEDS: readonly Feed[] = [
     parameter: 'id',
     to: { rotateKey: 'POST /v1/keys/:id/rotate', revokeKey: 'POST /v1/keys/:id/revoke' },
   },
+  {
+    pointer: '/packId',
+    parameter: 'id',
+    to: {
+      pack: 'GET /v1/evidence-packs/:id',
+      packFile: 'GET /v1/evidence-packs/:id/file',
+      deletePack: 'DELETE /v1/evidence-packs/:id',
+    },
+  },
   { pointer: '/share/shareId', parameter: 'id', to: { revokeShare: 'POST /v1/shares/:id/revoke' } },
   { pointer: '/lockId', parameter: 'sourceId', to: { retention: 'GET /v1/retention' } },
 ];
@@ -123,6 +132,10 @@ type Tag = keyof typeof TAGS;
 const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/x402/', 'paid'],
   ['/v1/attestations', 'reports'],
+  ['/v1/sessions', 'reports'],
+  ['/v1/reviews', 'reports'],
+  ['/v1/assessments', 'reports'],
+  ['/v1/corrective-actions', 'reports'],
   ['/v1/attest', 'decisions'],
   ['/v1/tiered-attest', 'decisions'],
   ['/v1/session/', 'decisions'],
@@ -149,13 +162,21 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/reports/', 'reports'],
   ['/v1/templates/', 'reports'],
   ['/v1/audit-log', 'reports'],
-  ['/v1/sources/', 'reports'],
+  ['/v1/evidence-packs', 'reports'],
+  ['/v1/sources', 'reports'],
   ['/v1/account', 'accounts'],
   ['/v1/keys', 'accounts'],
   ['/v1/lost-key', 'accounts'],
   ['/v1/shares', 'proofs'],
   ['/v1/shared/', 'proofs'],
+  ['/v1/sign-ins', 'accounts'],
   ['/v1/sign-up', 'accounts'],
+  ['/v1/people', 'accounts'],
+  ['/v1/calendar', 'accounts'],
+  ['/v1/webhooks', 'accounts'],
+  ['/v1/mail-alerts', 'accounts'],
+  ['/v1/oversight', 'governance'],
+  ['/v1/overview', 'reports'],
   ['/v1/usage', 'accounts'],
   ['/v1/health', 'federation'],
   ['/v1/federation', 'federation'],
@@ -174,7 +195,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
 /** The part that a route belongs to. Throws `RangeError` where the table has none for its path. */
 function tagOf({ path }: Pick<Route, 'path'>): Tag {
   const found = BEGINNINGS.find(([beginning]) => path.startsWith(beginning));
-  if (found === undefined) throw new RangeError(`${path} has no tag: name it in openapi/tags.ts`);
+  if (found === undefined) throw new RangeError(`${path} has no tag: name it beside the others`);
   return found[1];
 }
 

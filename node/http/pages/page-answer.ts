@@ -29,11 +29,29 @@ export const PAGE_HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
-/** A page, drawn. `root`: the way up from where it stands. */
-export async function pageAnswer(pages: Pick<Pages, 'files'>, page: Page, root: Root, status = 200): Promise<Answer> {
-  const { draw, assets } = await pages.files();
-  return { status, body: draw(page, root, assets), headers: PAGE_HEADERS };
+interface PageTerms {
+  /** Default 200. */
+  readonly status?: number;
+  /** Default: those of a page that anybody may see. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** A page, drawn. `root`: the way up from where it stands. */
+export async function pageAnswer(
+  pages: Pick<Pages, 'files'>,
+  page: Page,
+  root: Root,
+  { status = 200, headers = PAGE_HEADERS }: PageTerms = {},
+): Promise<Answer> {
+  const { draw, assets } = await pages.files();
+  return { status, body: draw(page, root, assets), headers };
+}
+
+/**
+ * Of the console: its forms say where they come from, which under `no-referrer` they would not (`Origin: null`), and
+ * nothing that is shown after a sign-in is kept anywhere.
+ */
+export const CONSOLE_HEADERS = { ...PAGE_HEADERS, 'Referrer-Policy': 'same-origin', 'Cache-Control': 'no-store' };
 
 /** Whether somebody who reads asks, and no program: it prefers HTML to JSON, which is what all others are given. */
 export function wantsPage(context: Context): boolean {

@@ -119,11 +119,11 @@ function walletPageRoute({ pages }: PageSources): PageRoute {
 }
 
 function missing(pages: Pages, what: string): Promise<Answer> {
-  return pageAnswer(pages, { name: 'missing', what }, '../', 404);
+  return pageAnswer(pages, { name: 'missing', what }, '../', { status: 404 });
 }
 
 /** `GET /pages/:file`: a style or a script. */
-function pageFileRoute(pages: Pages): PageRoute {
+export function pageFileRoute(pages: Pages): PageRoute {
   return {
     method: 'GET',
     path: '/pages/:file',

@@ -51,7 +51,7 @@ export function recordPageRoute(sources: RecordPageSources): PageRoute {
         url,
         report,
       } as const;
-      return pageAnswer(sources.pages, page, '../', report === null ? 404 : 200);
+      return pageAnswer(sources.pages, page, '../', { status: report === null ? 404 : 200 });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import type { DocsPage, Operation } from '../../pages/page.ts';
 
-const METHODS = ['get', 'post', 'put'] as const;
+const METHODS = ['get', 'post', 'put', 'delete'] as const;
 /** A problem, by its page or by its example in the document. */
 const CODE = /(?:problems|components\/examples)\/([a-z0-9-]+)/g;
 

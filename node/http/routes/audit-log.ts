@@ -16,14 +16,10 @@ import { type Period, readAuditPage, readLine } from '../../accounts/audit-log/a
 import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
+import { ExportReaders } from '../export-readers.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader, readCursor, readPeriod, writeCursor } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
-
-/** Exports that an account may read at once: each holds a few hundred kilobytes for as long as its reader takes. */
-const EXPORTS_AT_ONCE = 2;
-/** When a caller who reads that many may come back. In seconds. */
-const RETRY_AFTER_SECONDS = 5;
 
 const CONTENT_TYPES: Readonly<Record<AuditExportFormat, string>> = {
   jsonl: 'application/x-ndjson',
@@ -77,7 +73,7 @@ export function auditLogRoute(store: Store): KeyRoute {
 /** `GET /v1/audit-log/export`: the whole of a period as a file, oldest first. */
 export function auditExportRoute(store: Store): KeyRoute {
   const readQuery = queryReader(AuditExportQueryShape);
-  const reading = new Map<string, number>();
+  const readers = new ExportReaders();
   const { format, from, to } = AuditExportQueryShape.properties;
   return {
     method: 'GET',
@@ -107,7 +103,7 @@ export function auditExportRoute(store: Store): KeyRoute {
       const account = accountOf(caller);
       const { format: asked = 'jsonl', ...times } = readQuery(query);
       const period = periodOf(times);
-      const release = enterExport(reading, account);
+      const release = readers.enter(account);
       try {
         const pieces = await exportAuditLog(store, account, asked, period);
         const body = Readable.from(pieces).once('close', release);
@@ -162,21 +158,6 @@ function seqOf(cursor: string, order: string): number {
 
 function invalid(field: string, code: string, message: string): Problem {
   return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
-}
-
-/** Counts one more reader of an account; the returned function lets go of it. Throws `Problem` 429. */
-function enterExport(reading: Map<string, number>, account: string): () => void {
-  const now = reading.get(account) ?? 0;
-  if (now >= EXPORTS_AT_ONCE) {
-    const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
-    throw new Problem('rate-limited', `${EXPORTS_AT_ONCE} exports of this account are being read.`, { headers });
-  }
-  reading.set(account, now + 1);
-  return () => {
-    const left = (reading.get(account) ?? 1) - 1;
-    if (left === 0) reading.delete(account);
-    else reading.set(account, left);
-  };
 }
 
 function parameter(

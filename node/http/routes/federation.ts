@@ -36,29 +36,29 @@ export function federationRoute(sources: FederationSources): FreeRoute {
       answer: { shape: FederationAnswerShape, example: FEDERATION_EXAMPLE },
       problems: [],
     },
-    async answer() {
-      const { self, keys, equivocations, catchingUp, faults, follower, vouching, toldHeads } = sources;
-      const { genesis, digest, current, hash } = keys.rosters;
-      const others = current.members.map(({ node }) => node).filter((node) => node !== self);
-      return {
-        body: {
-          node: self,
-          federation: digest,
-          fingerprint: genesis,
-          name: current.name,
-          roster: { version: current.version, hash, quorum: current.quorum },
-          rosterContradiction:
-            keys.currentRosters.contradiction === null ? null : { ...keys.currentRosters.contradiction },
-          ledger: { ...current.ledger },
-          topic: topicState(follower),
-          log: logState(follower, vouching, { others, toldHeads }),
-          members: current.members.map((member) => memberBody(sources, member)),
-          catchingUp: [...catchingUp()],
-          equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
-          faults: faults().map(({ peer, fault, count, last }) => ({ peer, fault, count, last: timestampOf(last) })),
-        },
-      };
-    },
+    answer: async () => ({ body: federationAnswer(sources) }),
+  };
+}
+
+/** The federation as this node knows it. */
+export function federationAnswer(sources: FederationSources): JsonObject {
+  const { self, keys, equivocations, catchingUp, faults, follower, vouching, toldHeads } = sources;
+  const { genesis, digest, current, hash } = keys.rosters;
+  const others = current.members.map(({ node }) => node).filter((node) => node !== self);
+  return {
+    node: self,
+    federation: digest,
+    fingerprint: genesis,
+    name: current.name,
+    roster: { version: current.version, hash, quorum: current.quorum },
+    rosterContradiction: keys.currentRosters.contradiction === null ? null : { ...keys.currentRosters.contradiction },
+    ledger: { ...current.ledger },
+    topic: topicState(follower),
+    log: logState(follower, vouching, { others, toldHeads }),
+    members: current.members.map((member) => memberBody(sources, member)),
+    catchingUp: [...catchingUp()],
+    equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
+    faults: faults().map(({ peer, fault, count, last }) => ({ peer, fault, count, last: timestampOf(last) })),
   };
 }
 

@@ -10,9 +10,10 @@ import { humanOverrideRoute } from './human-override.ts';
 import { incidentRoute, incidentsRoute } from './incidents.ts';
 import { retentionLockRoute } from './retention-lock.ts';
 import { retentionRoute } from './retention.ts';
+import { trackedIncidentRoute, type TrackedIncidentServices } from './tracked-incident.ts';
 import { sessionEndRoute, sessionStartRoute } from './sessions.ts';
 
-export interface GovernanceRouteServices extends GovernanceServices {
+export interface GovernanceRouteServices extends GovernanceServices, Pick<TrackedIncidentServices, 'node' | 'store'> {
   readonly recorder: Recorder;
   readonly now: () => number;
 }
@@ -25,6 +26,7 @@ export function governanceRoutes(services: GovernanceRouteServices): readonly Ke
     humanOverrideRoute(services),
     incidentRoute(services),
     incidentsRoute(services),
+    trackedIncidentRoute(services),
     retentionLockRoute(services),
     holdReleaseRoute(services),
     retentionRoute(services),

@@ -91,7 +91,7 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
       const body: IncidentsAnswer = {
         success: true,
         items: found.map((tracked) =>
-          itemOf(tracked, (record) => reaches(key, record.sourceId) && covers(key, record.submittedAt)),
+          incidentItem(tracked, (record) => reaches(key, record.sourceId) && covers(key, record.submittedAt)),
         ),
         nextCursor: next === undefined ? null : writeCursor([next]),
       };
@@ -101,7 +101,7 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
 }
 
 /** Its state and clocks rest on every notification; those that the key may not read are not shown. */
-function itemOf(
+export function incidentItem(
   tracked: TrackedIncident,
   maySee: (record: AttestationRecord) => boolean,
 ): IncidentsAnswer['items'][number] {

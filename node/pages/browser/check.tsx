@@ -4,15 +4,22 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { Foreign } from '../server/foreign.tsx';
 import { STATES } from '../state.ts';
 import { Found, verdictOf } from './found.tsx';
+import type { PackProgress } from './judge-pack-file.ts';
 import type { Judged } from './judge-text.ts';
 import { type Pin, PinForm } from './pin.tsx';
 
-/** Longest file that is read: 16 MiB. */
+/** Longest text that is read: 16 MiB. A pack may be of any length. */
 const MAX_FILE_BYTES = 16 << 20;
 
-interface Dropped {
+/** How a ZIP begins, as packs of evidence are. */
+const ZIP_MARK = 'PK\u0003\u0004';
+
+/** A pack stays where it is and is read piece by piece; a text that is too long is null. */
+type Dropped = { readonly name: string } & ({ readonly pack: File } | { readonly text: string | null });
+
+/** How far the checking of a pack is. */
+interface Progress extends PackProgress {
   readonly name: string;
-  readonly text: string | null;
 }
 
 interface Checked {
@@ -25,16 +32,20 @@ function Checker() {
   const [pin, setPin] = useState<Pin | null>(null);
   const [dropped, setDropped] = useState<readonly Dropped[]>([]);
   const [checked, setChecked] = useState<readonly Checked[] | null>(null);
+  const [progress, setProgress] = useState<Progress | null>(null);
   const round = useRef(0);
   // All that the page needs, while there still is a network.
-  useEffect(() => void Promise.all([import('./judge-text.ts'), import('./pin-words.ts')]), []);
+  useEffect(
+    () => void Promise.all([import('./judge-text.ts'), import('./judge-pack-file.ts'), import('./pin-words.ts')]),
+    [],
+  );
   useEffect(() => {
     const own = ++round.current;
     setChecked(null);
-    void checkAll(dropped, pin).then((found) => {
-      // What was asked later counts.
-      if (own === round.current) setChecked(found);
-    });
+    setProgress(null);
+    // What was asked later counts.
+    const isAsked = (): boolean => own === round.current;
+    void checkAll(dropped, pin, (now) => isAsked() && setProgress(now)).then((found) => isAsked() && setChecked(found));
   }, [dropped, pin]);
   const take = async (files: readonly File[]): Promise<void> => setDropped(await Promise.all(files.map(readFile)));
   return (
@@ -69,11 +80,28 @@ function Checker() {
         {dropped.length === 0 ? (
           <p>No file yet. With the network off it works as well.</p>
         ) : checked === null ? (
-          <p>… {dropped.length} files are checked.</p>
+          <Under count={dropped.length} progress={progress} />
         ) : (
           <Results checked={checked} isPinned={pin !== null} />
         )}
       </div>
+    </>
+  );
+}
+
+/** That files are being checked, and how far the pack among them is. */
+function Under({ count, progress }: { readonly count: number; readonly progress: Progress | null }) {
+  return (
+    <>
+      <p>… {count} files are checked.</p>
+      {progress === null ? null : (
+        <p>
+          <label for="progress">
+            <Foreign text={progress.name} />: {progress.records} records so far
+          </label>{' '}
+          <progress id="progress" max={1} value={progress.done} />
+        </p>
+      )}
     </>
   );
 }
@@ -104,17 +132,30 @@ function Results({ checked, isPinned }: { readonly checked: readonly Checked[]; 
 
 async function readFile(file: File): Promise<Dropped> {
   const name = file.webkitRelativePath || file.name;
+  if ((await file.slice(0, ZIP_MARK.length).text()) === ZIP_MARK) return { name, pack: file };
   return { name, text: file.size > MAX_FILE_BYTES ? null : await file.text() };
 }
 
-async function checkAll(dropped: readonly Dropped[], pin: Pin | null): Promise<readonly Checked[]> {
+async function checkAll(
+  dropped: readonly Dropped[],
+  pin: Pin | null,
+  onProgress: (progress: Progress) => void,
+): Promise<readonly Checked[]> {
   if (dropped.length === 0) return [];
   const { judgeText } = await import('./judge-text.ts');
   const known = { at: timestampOf(Date.now()), ...pin };
   const checked: Checked[] = [];
-  for (const { name, text } of dropped) {
+  for (const one of dropped) {
+    const { name } = one;
+    if ('pack' in one) {
+      const { judgePackFile } = await import('./judge-pack-file.ts');
+      const verdict = await judgePackFile(one.pack, known, (progress) => onProgress({ name, ...progress }));
+      checked.push({ name, judged: { kind: 'pack', verdict } });
+      continue;
+    }
     const fault = `it is longer than ${MAX_FILE_BYTES} bytes`;
-    checked.push({ name, judged: text === null ? { kind: 'unreadable', fault } : await judgeText(text, known) });
+    const judged = one.text === null ? { kind: 'unreadable' as const, fault } : await judgeText(one.text, known);
+    checked.push({ name, judged });
   }
   return checked;
 }

@@ -4,10 +4,11 @@ import { Code, Foreign, Moment } from '../server/foreign.tsx';
 import { CHECK_WORDS, NOT_PROVEN } from '../../../protocol/verdict/plain-words.ts';
 import { STATES, type State, stateOf } from '../state.ts';
 import type { Judged } from './judge-text.ts';
+import { PackFound, packVerdictOf } from './pack-found.tsx';
 
 type JudgedBundle = Extract<Judged, { readonly kind: 'bundle' }>;
 
-/** The state and the sentence of what came of a text. `isPinned`: whether the visitor brought a pin. */
+/** The state and the sentence of what came of a file. `isPinned`: whether the visitor brought a pin. */
 export function verdictOf(judged: Judged, isPinned: boolean): { readonly state: State; readonly sentence: string } {
   switch (judged.kind) {
     case 'unreadable':
@@ -25,6 +26,8 @@ export function verdictOf(judged: Judged, isPinned: boolean): { readonly state: 
     }
     case 'rosters':
       return { state: 'consistent', sentence: `Rosters that join, up to version ${judged.newest.version}.` };
+    case 'pack':
+      return packVerdictOf(judged.verdict, isPinned);
     case 'audit-log': {
       const { first, last, lost } = judged.log;
       const sentence = `A key-use log without a gap, lines ${first} to ${last}${lost === 0 ? '' : `, ${lost} lost`}.`;
@@ -38,6 +41,7 @@ export function Found({ judged, isPinned }: { readonly judged: Judged; readonly 
   return (
     <>
       {judged.kind === 'bundle' ? <BundleFound judged={judged} isPinned={isPinned} /> : null}
+      {judged.kind === 'pack' ? <PackFound verdict={judged.verdict} isPinned={isPinned} /> : null}
       {judged.kind === 'misbehaviour' ? <p>{judged.accusation.detail || 'Nothing speaks against it.'}</p> : null}
       {judged.kind === 'rosters' ? (
         <p>

@@ -2,6 +2,7 @@ import { AuditChainError } from '../../../protocol/audit/chain.ts';
 import { type AuditLogVerdict, verifyAuditLog } from '../../../protocol/audit/walk.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { isJsonArray, JsonError, type JsonValue } from '../../../protocol/json/value.ts';
+import type { PackVerdict } from '../../../protocol/pack/pack-verdict.ts';
 import { judgeProof, type ProofVerdict } from '../../../protocol/proof/judge-proof.ts';
 import { readProofFile } from '../../../protocol/proof/proof-file.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
@@ -15,7 +16,7 @@ import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { type PathStep, proofPath } from './proof-path.ts';
 import { type CheckedBy, judgeWithWebCrypto } from './web-crypto-suite.ts';
 
-/** What came of one text. */
+/** What came of one file. */
 export type Judged =
   | {
       readonly kind: 'bundle';
@@ -27,6 +28,7 @@ export type Judged =
   | { readonly kind: 'misbehaviour'; readonly accusation: ProofVerdict; readonly checkedBy: CheckedBy }
   | { readonly kind: 'rosters'; readonly federation: Sha256Hash; readonly newest: NamedRoster }
   | { readonly kind: 'audit-log'; readonly log: AuditLogVerdict }
+  | { readonly kind: 'pack'; readonly verdict: PackVerdict }
   | { readonly kind: 'unreadable'; readonly fault: string };
 
 /**

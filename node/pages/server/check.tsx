@@ -6,8 +6,8 @@ export function CheckView({ root }: { readonly page: CheckPage; readonly root: R
     <>
       <h1>Check a file on your own machine</h1>
       <p class="lead">
-        A bundle, a public proof, a proof of misbehaviour, a list of rosters, or an export of a key-use log. Nothing is
-        uploaded: your browser does all of it, with the network off if you like.
+        A bundle, a public proof, a pack of evidence (the ZIP as it is), a proof of misbehaviour, a list of rosters, or
+        an export of a key-use log. Nothing is uploaded: your browser does all of it, with the network off if you like.
       </p>
       <div id="check" data-root={root}>
         <p>

@@ -1,6 +1,7 @@
 import { renderToString } from 'preact-render-to-string';
 import type { Assets, Page, Root } from '../page.ts';
 import { AgentView, WalletView } from './agent.tsx';
+import { ConsoleView } from './console/console.tsx';
 import { CheckView } from './check.tsx';
 import { Docs } from './docs.tsx';
 import { Front } from './front.tsx';
@@ -27,6 +28,8 @@ function partsOf(page: Page, root: Root) {
       return { title: `Record ${page.id}`, listed: false, body: <RecordView page={page} root={root} /> };
     case 'check':
       return { title: 'Check a file', listed: true, body: <CheckView page={page} root={root} /> };
+    case 'console':
+      return { title: page.title, listed: false, body: <ConsoleView page={page} root={root} /> };
     case 'problem':
       return { title: page.title, listed: true, body: <ProblemView page={page} root={root} /> };
     case 'missing':

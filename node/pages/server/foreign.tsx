@@ -1,11 +1,10 @@
-/** Control and format characters that could reorder or hide what stands around them: shown by their code point. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu;
+import { shownText } from '../shown-text.ts';
 
 /** A text of others, as text alone: what cannot be seen is shown as an escape, and it moves nothing around it. */
 export function Foreign({ text }: { readonly text: string }) {
   return (
     <bdi dir="auto" class="foreign">
-      {text.replaceAll(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)}
+      {shownText(text)}
     </bdi>
   );
 }

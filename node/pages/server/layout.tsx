@@ -16,6 +16,7 @@ const LINKS = [
   ['check', 'Check a file'],
   ['log', 'The log'],
   ['docs', 'API'],
+  ['console', 'Console'],
 ] as const;
 
 /** What every page has around its own part. */

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../../protocol/ids.ts';
 import type { WholeTexts } from '../../../protocol/chain/record.ts';
 import { openedBodyTable } from '../opened-bodies.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reads } from '../../store/store.ts';
 
 interface Row {
   readonly first: number;
@@ -10,11 +10,11 @@ interface Row {
 
 /** Texts of a node's records, for a reader who goes through neighbours: it keeps the row that it read last. */
 export class BodyReader {
-  readonly #store: Store;
+  readonly #store: Reads;
   readonly #node: NodeId;
   #row: Row | undefined;
 
-  constructor(store: Store, node: NodeId) {
+  constructor(store: Reads, node: NodeId) {
     this.#store = store;
     this.#node = node;
   }

@@ -1,6 +1,5 @@
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
 import type { Store } from '../../store/store.ts';
 import { BodyReader } from './body-reader.ts';
 import { sourceIndex } from './source-index.ts';
@@ -58,7 +57,8 @@ export interface RecordFilter {
   /** Epoch milliseconds; `from` is included, `to` is not. */
   readonly from: number | undefined;
   readonly to: number | undefined;
-  readonly kind: RecordKind | undefined;
+  /** Undefined: all. */
+  readonly accepts?: ((record: AttestationRecord) => boolean) | undefined;
 }
 
 /** A place in the list: of a source, by its key part, and in it. */
@@ -75,6 +75,15 @@ export interface RecordPage {
   readonly next: Place | null;
 }
 
+/** A source of an account, by its key, and its first and newest record; null where one cannot be read. */
+export interface NamedSource {
+  readonly source: string;
+  /** `sourceSeq` of its last record. */
+  readonly last: number;
+  readonly first: AttestationRecord | null;
+  readonly newest: AttestationRecord | null;
+}
+
 /** Lists records of this node: source after source in order of the sources' keys, within a source the oldest first. */
 export class RecordLists {
   readonly #store: Store;
@@ -87,7 +96,12 @@ export class RecordLists {
 
   /** The records of one source. */
   source(account: string, sourceId: string): SourceRecords {
-    return new SourceRecords(this.#reads(), account, sourceKey(sourceId));
+    return this.records(account, sourceKey(sourceId));
+  }
+
+  /** The records of the source of a key. */
+  records(account: string, source: string): SourceRecords {
+    return new SourceRecords(this.#reads(), account, source);
   }
 
   /** At most `limit` records, from a place on. Looks at a bounded number of them, and always gets on. */
@@ -103,12 +117,34 @@ export class RecordLists {
     return page.result(null);
   }
 
+  /**
+   * Sources of an account, in order of their keys from one on, at most `limit`; `next`: the key to go on with. `sources`:
+   * those that are asked for; null: all.
+   */
+  async named(
+    filter: Pick<RecordFilter, 'account' | 'sources'>,
+    from: string | undefined,
+    limit: number,
+  ): Promise<{ readonly sources: readonly NamedSource[]; readonly next: string | null }> {
+    const reads = this.#reads();
+    const found: NamedSource[] = [];
+    for await (const source of this.#sources(filter, from)) {
+      if (found.length >= limit) return { sources: found, next: source };
+      const records = new SourceRecords(reads, filter.account, source);
+      const { last } = await records.end();
+      if (last > 0) {
+        found.push({ source, last, first: await wholeAt(records, 1), newest: await wholeAt(records, last) });
+      }
+    }
+    return { sources: found, next: null };
+  }
+
   #reads(): SourceReads {
     return { store: this.#store, node: this.#node, bodies: new BodyReader(this.#store, this.#node) };
   }
 
   /** Key parts of the sources, in their order. */
-  async *#sources({ account, sources }: RecordFilter, from = ''): AsyncGenerator<string> {
+  async *#sources({ account, sources }: Pick<RecordFilter, 'account' | 'sources'>, from = ''): AsyncGenerator<string> {
     if (sources !== null) {
       yield* sources
         .map(sourceKey)
@@ -129,6 +165,11 @@ export class RecordLists {
   }
 }
 
+async function wholeAt(records: SourceRecords, sourceSeq: number): Promise<AttestationRecord | null> {
+  const found = await records.at(sourceSeq);
+  return found.state === 'whole' ? found.record : null;
+}
+
 class PageWalk {
   readonly #filter: RecordFilter;
   readonly #limit: number;
@@ -147,7 +188,7 @@ class PageWalk {
   async walk(list: SourceRecords, start: number): Promise<Place | null> {
     const { source } = list;
     if (this.#gotOn && this.#looks + LOOKS_TO_BEGIN > MAX_LOOKS) return { source, sourceSeq: start };
-    const { from, to, kind } = this.#filter;
+    const { from, to, accepts } = this.#filter;
     const { last } = await list.end();
     const first = from === undefined ? { place: 1, looks: 0 } : await firstAt(list, last, from);
     this.#looks += first.looks + 1;
@@ -163,7 +204,7 @@ class PageWalk {
       }
       const time = Date.parse(found.record.submittedAt);
       if (to !== undefined && time >= to) break;
-      const isAsked = (from === undefined || time >= from) && (kind === undefined || found.record.kind === kind);
+      const isAsked = (from === undefined || time >= from) && (accepts === undefined || accepts(found.record));
       if (isAsked) this.#records.push(found.record);
     }
     this.#gotOn = true;

@@ -5,7 +5,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { sourceKey } from './sources.ts';
 import { chainSourceTable, sourcePart } from '../chain-tables.ts';
 import { tryOpenRecord } from '../record-reader.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reads } from '../../store/store.ts';
 import type { BodyReader } from './body-reader.ts';
 import { countOf, seqAt, sourceIndex, type SourceRow } from './source-index.ts';
 
@@ -26,7 +26,7 @@ export interface SourceEnd {
 
 /** What the records of a source are read from. */
 export interface SourceReads {
-  readonly store: Store;
+  readonly store: Reads;
   readonly node: NodeId;
   readonly bodies: BodyReader;
 }

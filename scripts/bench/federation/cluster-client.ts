@@ -21,6 +21,10 @@ export class ClusterClient implements Disposable {
     return this.#send('POST', url, JSON.stringify(body), headers);
   }
 
+  delete(url: string): Promise<unknown> {
+    return this.#send('DELETE', url, undefined, {});
+  }
+
   /** Posts a record; its id. */
   async attest(baseUrl: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<string> {
     const id = member(await this.post(`${baseUrl}/v1/tiered-attest`, body, headers), 'attestationId');

@@ -216,6 +216,41 @@ const DAMAGES: readonly Damage[] = [
     found: ['share', /is not among the links/],
   },
   {
+    what: 'a person stands under another account',
+    mutate: edit('person/', 0, (row) => row.replace('"account":"acc_eu_', '"account":"acc_eu_x')),
+    found: ['person', /is of another account/],
+  },
+  {
+    what: 'a person is not found by the address',
+    mutate: drop('person-address/', 0),
+    found: ['person', /is not found by the address/],
+  },
+  {
+    what: 'an address leads to nobody',
+    mutate: drop('person/', 0),
+    found: ['person-address', /leads to nobody/],
+  },
+  {
+    what: 'a sign-in is no digest',
+    mutate: move('sign-in/', 0, () => 'sign-in/secret'),
+    found: ['sign-in', /no digest of a secret/],
+  },
+  {
+    what: 'a sign-in holds for longer than twelve hours',
+    mutate: edit('sign-in/', 0, (row) => row.replace(/"expiresAt":"[^"]+"/, '"expiresAt":"2099-01-01T00:00:00.000Z"')),
+    found: ['sign-in', /more than 12 hours/],
+  },
+  {
+    what: 'a sign-in is in no list',
+    mutate: drop('account-sign-in/', 0),
+    found: ['sign-in', /is not among the sign-ins/],
+  },
+  {
+    what: 'the list of an account names a sign-in that is not there',
+    mutate: drop('sign-in/', 0),
+    found: ['account-sign-in', /not there/],
+  },
+  {
     what: 'the list of an account names a link that is not there',
     mutate: drop('share/', 0),
     found: ['account-share', /not there/],
@@ -241,12 +276,17 @@ test('a home that states an account, and holds the statement of another node’s
       'lost-key',
       'share',
       'account-share',
+      'sign-in',
+      'account-sign-in',
+      'person',
+      'person-address',
     ];
     for (const table of tables) await rows.at(`${table}/`, 0);
     return [];
   });
   assert.equal(report.findings, []);
-  assert.equal([report.counts.foreignStatements, report.counts.lostKeyLinks, report.counts.shares], [1, 1, 1]);
+  const { foreignStatements, lostKeyLinks, shares, signIns } = report.counts;
+  assert.equal([foreignStatements, lostKeyLinks, shares, signIns], [1, 1, 1, 1]);
 });
 
 testDamages(home, DAMAGES);

@@ -14,7 +14,7 @@ import { Store } from '../../../node/store/store.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { callOf, NODE, payloads, PAYLOAD_KEY, PaymentFixture } from '../payments/payment-fixture.ts';
 import { del, type Mutation, put, StoredRows } from './damaged-home.ts';
-import { edit, flip, move, swap } from './mutations.ts';
+import { edit, flip, move, otherDigit, swap } from './mutations.ts';
 
 const DAY_MS = 86_400_000;
 const IDENTIFIER = 'pay_0123456789abcdef';
@@ -89,8 +89,6 @@ test('a row of any of the tables that is gone is missed', async () => {
 });
 
 const LINE = 'settlement/';
-/** What stands before a hex digit, and another digit. */
-const otherDigit = (text: string, before: string): string => before + (text.endsWith('0') ? '1' : '0');
 const PUBLICATION = `{"submittedAt":"2026-11-21T12:00:00.000Z","groupRoot":"sha256:${'0'.repeat(64)}"}`;
 const dropSeed: Mutation = async (rows) => {
   const [, bytes] = await rows.at('payment-draft/', 0);

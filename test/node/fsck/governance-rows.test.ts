@@ -22,6 +22,7 @@ async function post(path: string, body: JsonObject): Promise<JsonObject> {
   return answer.body;
 }
 
+await node.post('/v1/oversight-policies', { name: 'all', when: { sourceId: 'triage' } });
 const { sessionId = null } = await post('/v1/session/start', {});
 for (let n = 0; n < 3; n++) await post('/v1/attest', { data: { n }, sessionId, subjectRef: 'person' });
 const { attestationId = null } = await post('/v1/attest', { data: {}, subjectRef: 'another' });
@@ -40,6 +41,7 @@ for (const scope of ['all', 'decisions']) {
 const events = { scope: ['event:TECH_DOC', 'event:QMS'], retentionPeriodDays: 3653, startsAt: '2030-01-01' };
 await post('/v1/retention-lock', { ...events, legalHold: true, lockedBy: 'Anna' });
 await node.seal();
+await node.context.governance.oversight.look();
 await until('the peer holds the batch', () => peer.context.chains.head(nodeId('eu')).batch === 1);
 // On an empty topic a lost store would be taken for a first start.
 await until('the batch is decided', () => peer.context.federationLog.size === 1);
@@ -49,6 +51,21 @@ const otherEnd = (text: string): string => text.replace(/.$/, (last) => (last ==
 const plusOne = (value: string): string => String(Number(value) + 1);
 
 const DAMAGES: readonly Damage[] = [
+  {
+    what: 'a policy stands under another account',
+    mutate: move('oversight-policy/', 0, (key) => key.replace('unmetered', 'developer')),
+    found: ['oversight-policy', /is of another account/],
+  },
+  {
+    what: 'what waits for a person is another record',
+    mutate: edit('oversight/', 0, (row) => row.replace(/(att_eu_\w{25})./, '$1!')),
+    found: ['oversight', /does not read/],
+  },
+  {
+    what: 'what waits for a person stands in another place',
+    mutate: move('oversight/', 0, (key) => key.replace(/.$/, (last) => String((Number(last) + 1) % 10))),
+    found: ['oversight', /is not of the record/],
+  },
   {
     what: 'the count of a session is higher',
     mutate: edit('session-count/', 0, plusOne),

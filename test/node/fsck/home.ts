@@ -5,6 +5,13 @@ import { pino } from 'pino';
 import { Accounts } from '../../../node/accounts/accounts.ts';
 import { DailyUsage } from '../../../node/accounts/limits/daily-usage.ts';
 import { newKeyId } from '../../../node/accounts/key-id.ts';
+import {
+  newSignInId,
+  type SignIn,
+  signInDigest,
+  signInOperations,
+} from '../../../node/accounts/sign-ins/sign-in-table.ts';
+import { newPersonId, type Person, personOperations } from '../../../node/accounts/people/person-table.ts';
 import { newShareId, type Share, shareDigest, shareOperations } from '../../../node/accounts/sharing/share-table.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { lostKeyTable, tokenDigest } from '../../../node/accounts/lost-key/lost-key-table.ts';
@@ -252,6 +259,8 @@ async function addOddities(
   const { id } = await accounts.create({ tier: 'developer', email: 'ada@initech.example' });
   await store.write([lostKeyTable.put([tokenDigest('lost')], { account: id, expiresAt: timestampOf(now()) })]);
   await store.write(shareOperations({ digest: shareDigest('lost'), share: shareOf(id) }));
+  await store.write(personOperations(personOf(id)));
+  await store.write(signInOperations({ digest: signInDigest('lost'), signIn: signInOf(id) }));
   await eraseOne(store);
   const ca = keysOf(members, CA);
   const retired = nativeSigner(seedOf('retired'));
@@ -267,6 +276,25 @@ async function addOddities(
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
   await (await Equivocations.open(store, keys, TWO_SIGNED)).learn({ first: last.signed, second });
   await addRestoration(store);
+}
+
+/** Somebody whose key that invited has made room for another one. */
+function personOf(account: string): Person {
+  const times = { createdAt: timestampOf(now()), expiresAt: null };
+  return {
+    id: newPersonId(EU, now()),
+    account,
+    email: 'eve@initech.example',
+    role: 'ingest',
+    ...times,
+    invitedBy: newKeyId(EU, now()),
+  };
+}
+
+/** Somebody whose key has made room for another one. */
+function signInOf(account: string): SignIn {
+  const times = { createdAt: timestampOf(now()), expiresAt: timestampOf(now() + 3_600_000) };
+  return { id: newSignInId(EU, now()), account, key: newKeyId(EU, now()), address: '203.0.113.7', ...times };
 }
 
 /** A link whose key has made room for another one. */

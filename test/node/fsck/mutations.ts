@@ -46,6 +46,9 @@ export const move =
     return [del(key), put(to(key), value)];
   };
 
+/** For `replace`: another hexadecimal digit after what is captured. */
+export const otherDigit = (match: string, before: string): string => before + (match.endsWith('0') ? '1' : '0');
+
 export const copyTo =
   (prefix: string, index: number, to: string): Mutation =>
   async (rows) => [put(to, (await rows.at(prefix, index))[1])];

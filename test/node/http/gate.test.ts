@@ -30,6 +30,7 @@ let addresses = new AddressLimits({ requestsPerMinute: FREE_PER_MINUTE });
 
 const app = createApp({
   gate: new ApiGate({
+    cookie: { signedIn: async () => undefined },
     accounts: {
       authenticate: async (apiKey) =>
         apiKey === KEY

@@ -72,6 +72,7 @@ const routes: readonly Route[] = [
 function serve(): Promise<ServedApp> {
   [begun, waits, streams, refusals] = [0, Promise.withResolvers(), [], []];
   const gate = new ApiGate({
+    cookie: { signedIn: async () => undefined },
     accounts: {
       authenticate: async (key) => ({
         caller: {

@@ -60,16 +60,18 @@ test('upkeep does not wait for a call that is under way', async () => {
   assert.is(await fixture.answer(callOf()), 'outcome-unknown');
   fixture.chain.behaviour = HONEST;
   fixture.chain.arrive();
-  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
   const { outcomeOf } = fixture.chain;
   fixture.chain.outcomeOf = async (sought) => {
-    await end;
+    asked.resolve();
+    await answered.promise;
     return outcomeOf.call(fixture.chain, sought);
   };
   const call = fixture.answer(callOf());
-  await new Promise((next) => setTimeout(next, 2));
+  await asked.promise;
   await fixture.opened.upkeep.look();
-  resolve();
+  answered.resolve();
   assert.type(await call, 'object');
 });
 

@@ -1,7 +1,9 @@
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from '../../../../protocol/api/example-ids.ts';
+import { PEOPLE_EXAMPLE } from '../../../../protocol/api/people.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import type { ApiDocument, Operation } from '../../../fixtures/api-document.ts';
 import type { HttpAnswer, NodeClient } from '../../../fixtures/node-client.ts';
+import { until } from '../../../fixtures/until.ts';
 
 /** How much of an example is sent: all of it, or what is required alone. */
 export type Variant = 'whole' | 'least';
@@ -18,6 +20,8 @@ interface Fixtures {
   readonly makerKey: string;
   /** Token of a link that replaces lost keys of the same account. Default: one of nothing. */
   readonly link?: () => Promise<string>;
+  /** Has the node look for what is due. Without it nothing is delivered to a webhook. */
+  readonly look?: () => Promise<void>;
   /** How long a maker waits for the ledger, in seconds. Default 20. */
   readonly patience?: number;
 }
@@ -51,7 +55,12 @@ const MAKERS: Partial<Readonly<Record<ExampleName, Maker>>> = {
   registration: { ...AGENT, member: 'registrationId' },
   agent: { ...AGENT, member: 'agentId' },
   key: { operation: 'postKeys', member: 'key.id' },
+  calendarAddress: { operation: 'postCalendar', member: 'url' },
+  person: { operation: 'postPeople', member: 'personId' },
+  webhook: { operation: 'postWebhooks', member: 'webhookId' },
+  policy: { operation: 'postOversightPolicies', member: 'policyId' },
   share: { operation: 'postBundlesIdShare', member: 'share.shareId' },
+  pack: { operation: 'postEvidencePacks', member: 'packId' },
   shareAddress: { operation: 'postBundlesIdShare', member: 'apiUrl' },
 };
 /** Members of an example that would make its operation go on with a thing instead of making it. */
@@ -59,6 +68,7 @@ const CONTINUES: Readonly<Record<string, readonly string[]>> = { postCorrectiveA
 /** The node of these worlds is the only member of its federation; the example names others. */
 const MEMBERS: JsonObject = { nodes: ['eu'] };
 const PATIENCE_SECONDS = 20;
+let mails = 0;
 
 /** What the examples of one call name, made for it: the fixed ids and the times in them are replaced by live ones. */
 export class LiveWorld {
@@ -127,6 +137,8 @@ export class LiveWorld {
   async #liveText(text: string, operation: Operation): Promise<string> {
     if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return new Date(Date.parse(text) + this.#shift).toISOString();
     if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return new Date(Date.parse(text) + this.#shift).toISOString().slice(0, 10);
+    // One more for each: a person is invited once, and mailed seldom.
+    if (text === PEOPLE_EXAMPLE.request.email) return text.replace('@', `+${++mails}@`);
     const name = nameOf(text);
     return name === undefined ? text : this.#make(name, operation);
   }
@@ -135,8 +147,13 @@ export class LiveWorld {
   async #make(name: ExampleName, user?: Operation): Promise<string> {
     if (name === 'source') return this.#source(user);
     if (name === 'systemRef') return this.#system(user);
+    // Without a node that mails nobody is invited.
+    if (name === 'person' && this.#services.look === undefined) return EXAMPLE_IDS.person;
+    if (name === 'delivery') return this.#delivery();
+    if (name === 'signIn') return this.#signIn();
     if (name === 'link') return this.#services.link?.() ?? EXAMPLE_IDS.link;
     if (name === 'shareToken') return (await this.#make('shareAddress')).split('/').at(-1) ?? '';
+    if (name === 'calendarToken') return (await this.#make('calendarAddress')).split('/').at(-2) ?? '';
     const maker = MAKERS[name];
     if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
     if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;
@@ -145,9 +162,40 @@ export class LiveWorld {
     return made;
   }
 
+  /** What a webhook is told: that a key of the account ends soon. */
+  async #delivery(): Promise<string> {
+    const { node, makerKey, look } = this.#services;
+    if (look === undefined) return EXAMPLE_IDS.delivery;
+    const webhook = await this.#make('webhook');
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const ask = { key: makerKey };
+    requireAccepted('keys', await node.post('/v1/keys', { preset: 'ingest', expiresAt }, ask));
+    let deliveryId = '';
+    await until('something to be told', async () => {
+      await look();
+      const path = `/v1/webhooks/${webhook}/deliveries`;
+      const { items } = requireAccepted('deliveries', await node.get(path, ask)).body;
+      const [first] = items !== undefined && isJsonArray(items) ? items.filter(isJsonObject) : [];
+      deliveryId = String(first?.deliveryId ?? '');
+      return deliveryId !== '';
+    });
+    return deliveryId;
+  }
+
+  /** Somebody who signs in at the console as a browser does. */
+  async #signIn(): Promise<string> {
+    const { node, makerKey } = this.#services;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
+    const body = new URLSearchParams({ apiKey: makerKey });
+    await fetch(`${node.baseUrl}/console/sign-in`, { method: 'POST', headers, body, redirect: 'manual' });
+    const { signIns } = requireAccepted('sign-ins', await node.get('/v1/sign-ins', { key: makerKey })).body;
+    const [newest] = signIns !== undefined && isJsonArray(signIns) ? signIns.filter(isJsonObject) : [];
+    return String(newest?.signInId);
+  }
+
   /** Who asks about a source asks about one that has a record. */
   async #source(user: Operation | undefined): Promise<string> {
-    if (user?.method === 'GET') await this.#make('decision');
+    if (user?.method === 'GET' || user?.id === MAKERS.pack?.operation) await this.#make('decision');
     return `loan-model/${this.#name}`;
   }
 
@@ -163,6 +211,15 @@ export class LiveWorld {
     return answer;
   }
 
+  /** A pack has a file once it is made, which takes what is on the ledger. */
+  #readyPack(id: string): Promise<void> {
+    const { node, makerKey } = this.#services;
+    return until(`${id} to be made`, async () => {
+      const { body } = await node.get(`/v1/evidence-packs/${id}`, { key: makerKey });
+      return body.state === 'ready' || body.state === 'failed';
+    });
+  }
+
   async #drive({ operation: id, body = {} }: Maker): Promise<JsonObject> {
     const { node, document, makerKey, patience = PATIENCE_SECONDS } = this.#services;
     const operation = document.operation(id);
@@ -173,7 +230,9 @@ export class LiveWorld {
     // Things are on the ledger when they are used, as most are in real life.
     const headers = { prefer: `wait=${patience}` };
     const path = await this.#pathOf(operation);
-    return requireAccepted(id, await node.post(path, live, { key: makerKey, headers })).body;
+    const made = requireAccepted(id, await node.post(path, live, { key: makerKey, headers })).body;
+    if (id === MAKERS.pack?.operation && patience > 0) await this.#readyPack(memberOf(made, 'packId'));
+    return made;
   }
 }
 

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Tier } from '../../../../protocol/accounts/tier.ts';
+import { accountTable } from '../../../../node/accounts/account.ts';
 import { LINK_MS, lostKeyTable, newToken, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
@@ -66,6 +67,8 @@ async function beginAccount(tier: Tier): Promise<void> {
   const id = accountId();
   makerKey = `mk_test_${id}_maker_0000000000000000`;
   await node.context.accounts.grant({ id, tier }, makerKey);
+  const email = `owner-${accounts}@example.org`;
+  await node.context.store.write([accountTable.put([id], { id, tier, email })]);
   callerKey = await createKey({ name: 'caller', preset: 'admin' });
   payer = await newPayer();
 }
@@ -92,7 +95,8 @@ async function newPayer(): Promise<LivePayer> {
 }
 
 function newWorld(): LiveWorld {
-  return new LiveWorld({ node, document, makerKey, link: newLink }, `w${++worlds}`);
+  const look = () => node.context.dueAlerts.look();
+  return new LiveWorld({ node, document, makerKey, link: newLink, look }, `w${++worlds}`);
 }
 
 /** A link beside those that the account has: a mailed one would end them, and operations are asked for at once. */

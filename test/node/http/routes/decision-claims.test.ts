@@ -115,7 +115,7 @@ test('whom a decision is about is signed as a pseudonym: the same on both channe
   const answers = await Promise.all(CHANNELS.map((path) => post(path, { subjectRef: SUBJECT, data: { n: ++unique } })));
   for (const answer of answers) {
     const { record, texts } = await written(answer);
-    assert.not.match(texts.head + texts.body, /4711|1970/);
+    assert.not.match(texts.head + texts.body, /applicant|born/);
     assert.match(String(record.claims.asserted?.subject), new RegExp(PSEUDONYM_PATTERN));
     pseudonyms.add(record.claims.asserted?.subject);
   }

@@ -47,6 +47,7 @@ function attest(path: string): Route {
 const free: Route = { method: 'GET', path: '/free', access: 'free', documentation, answer: async () => ({ body: {} }) };
 const served = await serveApp(
   new ApiGate({
+    cookie: { signedIn: async () => undefined },
     accounts: { authenticate: async (apiKey) => authenticationOf(apiKey) },
     limits: new RequestLimits(rates, fixture.usage),
     addresses: new AddressLimits({ now: () => steady }),

@@ -200,7 +200,7 @@ test('records that were sealed and are not in the index are missing, be it the l
   await loseRow(all, 1);
   assert.equal((await checked(last)).gaps, [{ from: 8, to: 12, reason: 'missing' }]);
   assert.equal((await checked(all)).gaps, [{ from: 1, to: 12, reason: 'missing' }]);
-  const filter = { account: 'acme', sources: [last], from: undefined, to: undefined, kind: undefined };
+  const filter = { account: 'acme', sources: [last], from: undefined, to: undefined };
   const page = await sources.lists.page(filter, undefined, 100);
   assert.equal([page.records.length, page.unreadable.length], [7, 5], 'a list names them too');
 });
