@@ -68,7 +68,7 @@ export class Policies {
     return this.#locks.exclusive(account, async () => {
       const policy = isPolicyId(id) ? this.#byAccount.get(account)?.get(id) : undefined;
       if (policy === undefined) {
-        throw new ComplianceError('policy-not-found', 'policyId', 'there is no policy of this id');
+        throw new ComplianceError('policy-not-found', 'id', 'there is no policy of this id');
       }
       await this.#record(policy, 'oversight-policy.deleted', by, [policyTable.del(account, policy.id)]);
       this.#forget(policy);
