@@ -169,6 +169,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     node: self,
     foreign,
     federationLog,
+    baseUrl,
     nodeUrl,
     submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts),
     payloadKey: own.payloadKey,

@@ -45,6 +45,7 @@ import { listRoutes } from './http/routes/lists.ts';
 import { logRoutes } from './http/routes/log.ts';
 import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
+import { secondFactorRoutes } from './http/routes/second-factors.ts';
 import { peopleRoutes } from './http/routes/people.ts';
 import { problemRoute } from './http/routes/problems.ts';
 import { publicRecordRoutes } from './http/routes/public-record.ts';
@@ -143,6 +144,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...governanceRoutes({ ...context.governance, store: context.store, node: config.id, recorder, now }),
     ...accountRoutes({ ...context, addressOf: placeOf }),
     ...signInRoutes(context.signIns),
+    ...secondFactorRoutes(context.secondFactors),
     ...peopleRoutes({ people: context.people, addressOf: placeOf }),
     ...webhookRoutes({ ...context, addressOf: placeOf }),
     ...oversightRoutes({ ...context.governance, addressOf: placeOf }),
@@ -244,7 +246,7 @@ function paidRecordRoutes(context: NodeContext, verifyUrl: VerifyUrl): readonly 
 export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
   const { accounts, config, keys, rosterVotes } = context;
   return [
-    ...operatorAccountRoutes(accounts),
+    ...operatorAccountRoutes(accounts, context.secondFactors),
     ...backupRoutes({ ...context, ...context.governance, self: config.id }),
     ...operatorListRoutes(context),
     ...regwatchRoutes(context),

@@ -26,6 +26,10 @@ export type AccountErrorCode =
   | 'person-exists'
   | 'person-not-found'
   | 'too-many-people'
+  | 'second-factor-needed'
+  | 'second-factor-not-found'
+  | 'second-factor-wrong'
+  | 'too-many-second-factors'
   /** Of a link for lost keys, or to a record: it was used, has ended, or never was one. */
   | 'link-invalid';
 

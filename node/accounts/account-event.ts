@@ -28,6 +28,11 @@ export type AccountAction =
   | 'share.revoked'
   | 'person.invited'
   | 'person.removed'
+  | 'second-factor.added'
+  | 'second-factor.removed'
+  /** A code, or a passkey, was shown beside a mailed link. A sign-in follows where it was right. */
+  | 'second-factor.shown'
+  | 'recovery-codes.renewed'
   | 'sign-in.created'
   | 'sign-in.ended'
   /** The account's address was named in a sign-up, for lost keys, or to sign in, and a mail went there. */
@@ -38,7 +43,7 @@ export interface AccountEvent {
   readonly account: string;
   readonly action: AccountAction;
   /**
-   * The key's id (of a rotation the old one's), the share's, the sign-in's, the new tier, `on` or `off`, the nodes, a version, or the
+   * The key's id (of a rotation the old one's), the share's, the sign-in's, the holder of second factors, the new tier, `on` or `off`, the nodes, a version, or the
    * account's id.
    */
   readonly subject: string;
@@ -91,6 +96,14 @@ export function personEvent(
   actor: Actor,
 ): AccountEvent {
   return { account, action, subject: id, by: nameOf(actor) };
+}
+
+export function secondFactorEvent(
+  action: Extract<AccountAction, `recovery-codes.${string}` | `second-factor.${string}`>,
+  { account, holder }: { readonly account: string; readonly holder: string },
+  actor: Actor,
+): AccountEvent {
+  return { account, action, subject: holder, by: nameOf(actor) };
 }
 
 export function signInEvent(

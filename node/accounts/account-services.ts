@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { OWNER } from '../../protocol/api/second-factors.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { FederationLog } from '../log/federation-log.ts';
@@ -13,6 +14,7 @@ import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { LostKeys } from './lost-key/lost-keys.ts';
 import { People } from './people/people.ts';
+import { SecondFactors } from './second-factors/second-factors.ts';
 import { Shares, type SharesOptions } from './sharing/shares.ts';
 import { createMailer, type MailConfig, type Mailer } from './mail/mailer.ts';
 import { SignIns } from './sign-ins/sign-ins.ts';
@@ -29,6 +31,8 @@ export interface AccountServices extends AsyncDisposable {
   readonly lostKeys: LostKeys;
   /** Who signs in at the console by mail. */
   readonly people: People;
+  /** What people show beside a mailed link. */
+  readonly secondFactors: SecondFactors;
   /** Links to records for those who have no account. */
   readonly shares: Shares;
   /** Who is signed in at the console. */
@@ -61,6 +65,8 @@ interface AccountServicesOptions
   readonly config: { readonly mail: MailConfig | null; readonly signUp: boolean };
   /** Address of the key-authenticated API. */
   readonly nodeUrl: () => string;
+  /** The node's public address. */
+  readonly baseUrl: () => string;
 }
 
 /** Opens the services of accounts. A change of an account and its line in the audit log are one write. */
@@ -86,7 +92,14 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const { keys, accountStore } = accounts;
   const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
   const people = new People({ ...options, accountStore, keys, mailer, limits, record });
-  const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits, people }));
+  const secondFactors = await SecondFactors.open({
+    ...options,
+    accountStore,
+    mailer,
+    addressOf: async ({ account, holder }) =>
+      holder === OWNER ? (await accountStore.account(account))?.email : (await people.welcome(account, holder))?.email,
+  });
+  const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits, people, secondFactors }));
   lostKeys.start();
   const shares = opening.use(await Shares.open({ ...options, accountStore, record }));
   shares.start();
@@ -102,6 +115,7 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
     signUp,
     lostKeys,
     people,
+    secondFactors,
     shares,
     signIns,
     mailer,

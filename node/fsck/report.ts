@@ -53,6 +53,7 @@ const NO_COUNTS = {
   shares: 0,
   signIns: 0,
   people: 0,
+  secondFactors: 0,
   webhooks: 0,
   mailAlerts: 0,
   oversightPolicies: 0,

@@ -13,6 +13,7 @@ import { logCheck } from './check-log.ts';
 import { equivocationCheck, receiptCheck, rescueCheck, rivalCheck } from './check-misbehaviour.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { packCheck } from './check-packs.ts';
+import { secondFactorsCheck } from './check-second-factors.ts';
 import { peopleCheck } from './check-people.ts';
 import { paymentCheck } from './check-payments.ts';
 import { regwatchCheck } from './check-regwatch.ts';
@@ -47,6 +48,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   shareCheck,
   signInCheck,
   peopleCheck,
+  secondFactorsCheck,
   foreignAccountCheck,
   agentCheck,
   purgeCheck,

@@ -34,6 +34,10 @@ const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
   'person-exists': 'person-exists',
   'person-not-found': 'person-not-found',
   'too-many-people': 'too-many-people',
+  'second-factor-needed': 'second-factor-needed',
+  'second-factor-not-found': 'second-factor-not-found',
+  'second-factor-wrong': 'second-factor-wrong',
+  'too-many-second-factors': 'too-many-second-factors',
   'link-invalid': 'link-invalid',
 };
 

@@ -58,6 +58,13 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The account was made without a mail address, or this node sends no mail. A webhook tells of the same events.',
   'person-exists': 'Somebody of the account has this mail address. Remove them first, to invite them anew.',
   'person-not-found': 'The account has nobody of this id. `GET /v1/people` lists them.',
+  'second-factor-needed':
+    'The account’s owner shows a second factor beside a mailed link. Send `code`: of the authenticator app, or a recovery code.',
+  'second-factor-wrong':
+    'The code, or the passkey, is not right, was used before, or is over. A link takes five tries; then ask for another.',
+  'second-factor-not-found':
+    'The account has nobody with a second factor of this id. `GET /v1/second-factors` lists those it has.',
+  'too-many-second-factors': 'A person has at most five second factors. Remove one first.',
   'too-many-people': 'The account has as many people as it may. Remove somebody first.',
   'sign-in-not-found': 'Nobody of the account is signed in under this id on this node: it is over, or was ended.',
   'pack-not-found':

@@ -5,6 +5,7 @@ import { type Account, AccountError, type Accounts } from '../accounts/accounts.
 import { keyAnswer } from '../accounts/api-key.ts';
 import type { GivenKey } from '../accounts/api-keys.ts';
 import type { KeyId } from '../accounts/key-id.ts';
+import type { SecondFactors } from '../accounts/second-factors/second-factors.ts';
 import { isPublicMailAddress } from '../accounts/mail/mail-address.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
@@ -32,9 +33,12 @@ const validateNodes = validator(SetNodesShape);
 const validateKey = validator(GiveKeyShape);
 const validateRotation = validator(RotateShape);
 
-/** Accounts and keys as an operator changes them: without the limits that a key has. */
-export function operatorAccountRoutes(accounts: Accounts): readonly OperatorRoute[] {
-  return [...ofAccounts(accounts), ...ofKeys(accounts)];
+/** Accounts, keys and lost second factors as an operator changes them: without the limits that a key has. */
+export function operatorAccountRoutes(
+  accounts: Accounts,
+  secondFactors: Pick<SecondFactors, 'removeAll'>,
+): readonly OperatorRoute[] {
+  return [...ofAccounts(accounts), ...ofKeys(accounts), removeSecondFactors(accounts, secondFactors)];
 }
 
 function ofAccounts(accounts: Accounts): readonly OperatorRoute[] {
@@ -96,6 +100,17 @@ function ofKeys({ keys, accountStore }: Accounts): readonly OperatorRoute[] {
       return { key: keyAnswer(key, accountStore.now()) };
     }),
   ];
+}
+
+function removeSecondFactors(
+  { accountStore }: Accounts,
+  secondFactors: Pick<SecondFactors, 'removeAll'>,
+): OperatorRoute {
+  return post('/accounts/:account/second-factors/:holder/remove', async ({ params }) => {
+    const account = await accountStore.requireAccount(parameter(params, 'account'));
+    await secondFactors.removeAll(account.id, parameter(params, 'holder'), 'operator');
+    return { account: plain(account) };
+  });
 }
 
 function get(path: string, answer: (call: Call) => Promise<JsonObject>): OperatorRoute {

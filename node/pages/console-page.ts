@@ -90,6 +90,14 @@ export interface FormSection {
   readonly submit: string;
   /** Whether the browser keeps what is typed for as long as its tab is open. */
   readonly isDrafted: boolean;
+  /** The browser answers with a passkey, in a field of this name, before it is sent. */
+  readonly passkey?: PasskeyAsked;
+}
+
+/** What a browser is asked for: to make a passkey or to use one, by options in the JSON of WebAuthn 3 §5.1.8. */
+export interface PasskeyAsked {
+  readonly ceremony: 'create' | 'get';
+  readonly options: string;
 }
 
 export interface TextSection {
@@ -99,6 +107,16 @@ export interface TextSection {
   readonly paragraphs: readonly string[];
   /** A text to be copied, as a command or a key that is shown once. */
   readonly copy: string | null;
+}
+
+/** A text as a QR code. */
+export interface QrSection {
+  readonly kind: 'qr';
+  readonly title: string;
+  readonly about: string;
+  readonly text: string;
+  /** The same for whoever types it. */
+  readonly copy: string;
 }
 
 export interface LinksSection {
@@ -119,7 +137,7 @@ export interface ChartSection {
   readonly points: readonly { readonly label: string; readonly value: number }[];
 }
 
-export type Section = ChartSection | FactsSection | FormSection | LinksSection | TableSection | TextSection;
+export type Section = ChartSection | FactsSection | FormSection | LinksSection | QrSection | TableSection | TextSection;
 
 /** A screen of the console, or the way into it. */
 export interface ConsolePage {

@@ -3,6 +3,7 @@ import { Closed, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { KeyShape, KEYS_EXAMPLE } from './keys.ts';
 import { TextShape } from './fields.ts';
+import { MAX_CODE_CHARACTERS } from './second-factors.ts';
 import { SCOPES } from './scopes.ts';
 import { SIGN_UP_EXAMPLE, SignUpAnswerShape } from './sign-up.ts';
 
@@ -34,6 +35,8 @@ export const LostKeyLinkShape = Closed({
   account: Type.String(),
   /** When the link ends, unless it is used or replaced before. */
   expiresAt: TimestampShape,
+  /** Whether `code` is to be sent too. */
+  secondFactor: Type.Boolean(),
   message: Type.String(),
   /** Oldest first. */
   keys: Type.Array(LinkKeyShape),
@@ -48,6 +51,12 @@ export const ReplaceLostKeyRequestShape = Closed({
     uniqueItems: true,
     description: 'Ids of keys that end at the same moment. May be empty.',
   }),
+  code: Type.Optional(
+    TextShape(1, MAX_CODE_CHARACTERS, {
+      description:
+        'Of the authenticator app of the account’s owner, or a recovery code, where they have a second factor.',
+    }),
+  ),
 });
 /** `apiKey` is shown here and never again. */
 export const ReplaceLostKeyAnswerShape = Closed({
@@ -74,6 +83,7 @@ export const LOST_KEY_EXAMPLE = {
     success: true,
     account: 'acc_eu_example',
     expiresAt: EXAMPLE_SUBMITTED_AT,
+    secondFactor: false,
     message: LOST_KEY_LINK_MESSAGE,
     keys: [
       {

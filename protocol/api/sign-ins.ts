@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { Closed, TimestampShape } from '../shapes.ts';
+import { Closed, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+import { SECOND_FACTOR_KINDS, SecondFactorHolderShape } from './second-factors.ts';
 
 /** How long somebody stays signed in at most. In hours. */
 export const SIGN_IN_HOURS = 12;
@@ -21,6 +22,10 @@ export const SignInShape = Closed(
     signInId: SignInIdShape,
     /** Id of the API key that it was made with: it may do what that key may, and ends with it. */
     by: Type.String(),
+    /** Who came by a mailed link; null: the key itself was shown. */
+    holder: OrNull(SecondFactorHolderShape),
+    /** What was shown beside the link. */
+    secondFactor: OrNull(Type.Enum([...SECOND_FACTOR_KINDS])),
     /** Where it was made from. */
     address: Type.String(),
     createdAt: TimestampShape,
@@ -42,6 +47,8 @@ export const SIGN_INS_EXAMPLE = {
       {
         signInId: EXAMPLE_IDS.signIn,
         by: EXAMPLE_IDS.key,
+        holder: EXAMPLE_IDS.person,
+        secondFactor: 'totp',
         address: '203.0.113.7',
         createdAt: EXAMPLE_SUBMITTED_AT,
         expiresAt: '2026-11-22T00:00:00.000Z',

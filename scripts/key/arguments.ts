@@ -3,6 +3,7 @@ import { isKeyId, type KeyId } from '../../node/accounts/key-id.ts';
 import type { KeyRequest } from '../../node/accounts/key-terms.ts';
 import { type KeyPreset, PRESET_NAMES, type Scope, SCOPES } from '../../node/accounts/scopes.ts';
 import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
+import { isSecondFactorHolder, type SecondFactorHolder } from '../../protocol/api/second-factors.ts';
 import { isNodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { type CommandForm, excludeEachOther, type FlagsOf, readCommand } from '../command-line.ts';
@@ -19,6 +20,7 @@ export const USAGE = `npm run key -- COMMAND [options]
   set-compression ACCOUNT on|off
   set-nodes ACCOUNT eu,us,…
   restate ACCOUNT
+  remove-second-factors ACCOUNT owner|PERSON
 
   TIER      ${TIERS.join(' ')}
   PRESET    ${PRESET_NAMES.join(' ')}
@@ -30,6 +32,7 @@ export const USAGE = `npm run key -- COMMAND [options]
   --nodes            where the keys of the account work, its home among them; the account is made at its home
                      alone: the node of --id, else the first. Each of them is trusted with the keys
   restate            of a restored node: the account's keys are right as they stand, and are given to its nodes
+  remove-second-factors  of somebody who lost them: a mailed link alone signs them in from then on
   --key-from-stdin   gives a node the key that others know already, under its id
 
 The text of a key is printed once, on stdout; no node keeps it. It speaks to running nodes over operator.sock.
@@ -50,7 +53,8 @@ export type Command =
   | { readonly name: 'set-tier'; readonly account: string; readonly tier: Tier }
   | { readonly name: 'set-compression'; readonly account: string; readonly compressPayloads: boolean }
   | { readonly name: 'set-nodes'; readonly account: string; readonly nodes: readonly string[] }
-  | { readonly name: 'restate'; readonly account: string };
+  | { readonly name: 'restate'; readonly account: string }
+  | { readonly name: 'remove-second-factors'; readonly account: string; readonly holder: SecondFactorHolder };
 
 /** What an account may have beside its tier. */
 export interface AccountTerms {
@@ -117,6 +121,7 @@ const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
   'set-compression': { words: 2, flags: COMMON },
   'set-nodes': { words: 2, flags: COMMON },
   restate: { words: 1, flags: COMMON },
+  'remove-second-factors': { words: 2, flags: COMMON },
 };
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -160,6 +165,8 @@ function commandOf(
       return { name, account: first, nodes: nodesOf(second) };
     case 'restate':
       return { name, account: first };
+    case 'remove-second-factors':
+      return { name, account: first, holder: holderOf(second) };
   }
 }
 
@@ -170,6 +177,11 @@ function termsOf({ name, email, 'compress-payloads': compressPayloads = false, n
     ...(compressPayloads ? { compressPayloads } : {}),
     ...(nodes === undefined ? {} : { nodes: nodesOf(nodes) }),
   };
+}
+
+function holderOf(text: string): SecondFactorHolder {
+  if (isSecondFactorHolder(text)) return text;
+  throw new UsageError(`${text} is neither owner nor the id of a person (per_eu_…)`);
 }
 
 function switchOf(text: string): boolean {

@@ -81,6 +81,10 @@ export async function change(
       return accountReport(targets, `${pathOf(command.account)}/nodes`, { nodes: [...command.nodes] });
     case 'restate':
       return accountReport(targets, `${pathOf(command.account)}/restate`, {});
+    case 'remove-second-factors': {
+      const path = `${pathOf(command.account)}/second-factors/${command.holder}/remove`;
+      return accountReport(targets, path, {});
+    }
   }
 }
 

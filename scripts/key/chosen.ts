@@ -37,6 +37,7 @@ function homeAsked(command: Command): string | undefined {
         : ((command.id && homeOf(command.id)) ?? command.terms.nodes[0]);
     case 'set-nodes':
     case 'restate':
+    case 'remove-second-factors':
       return homeOf(command.account) ?? command.account;
     default:
       return undefined;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { URI } from 'otpauth';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyCommand } from '../../scripts/key/command.ts';
@@ -124,6 +125,27 @@ test('an account with --nodes is made at its home alone, and changed there witho
     ['set-nodes acc_eu_ada everywhere', 2, 'names of members'],
     ['set-nodes acc_eu_ada eu,us --node us', 1, 'another node'],
     ['restate acc_eu_nobody', 1, 'no account'],
+  ] as const) {
+    const told = await key(line);
+    assert.is(told.exit, exit, `${line}: ${told.out}`);
+    assert.match(told.err, reason, line);
+  }
+});
+
+test('second factors that somebody lost are taken away at the home of the account', async () => {
+  await done('create-account --id acc_eu_lost --tier standard --email lost@acme.example');
+  const { secondFactors } = eu.context;
+  const owner = { account: 'acc_eu_lost', holder: 'owner' } as const;
+  const id = secondFactors.newId();
+  const code = URI.parse((await secondFactors.setupOf(owner, id)).uri).generate();
+  await secondFactors.addTotp(owner, { id, name: 'App', code }, 'operator');
+  assert.is((await secondFactors.of(owner))?.factors.length, 1);
+  await done('remove-second-factors acc_eu_lost owner');
+  assert.is(await secondFactors.of(owner), undefined);
+  for (const [line, exit, reason] of [
+    ['remove-second-factors acc_eu_lost owner', 1, 'no such second factor'],
+    ['remove-second-factors acc_eu_nobody owner', 1, 'no account'],
+    ['remove-second-factors acc_eu_lost somebody', 2, 'neither owner nor the id of a person'],
   ] as const) {
     const told = await key(line);
     assert.is(told.exit, exit, `${line}: ${told.out}`);

@@ -38,6 +38,14 @@ export const SIGN_UP_ALLOWANCE = {
   perDay: 5_000,
 } as const;
 
+/** Of links to sign in: apart from the mails that strangers may have sent, so that those keep nobody out. */
+export const SIGN_IN_ALLOWANCE = {
+  perAddressAndHour: 60,
+  /** Of one caller's address to one recipient: who asks for another's links keeps them out from nowhere else. */
+  toOneRecipientAndHour: 10,
+  perRecipientAndDay: 50,
+} as const;
+
 /** Connections of all callers. The process needs as many file descriptors and 2,000 more. */
 export const CONNECTIONS = 8_192;
 

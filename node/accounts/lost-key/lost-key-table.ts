@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { PersonIdShape } from '../../../protocol/api/people.ts';
-import { Closed, TimestampShape } from '../../../protocol/shapes.ts';
+import { Closed, CountShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { jsonTable } from '../../store/table.ts';
 
 /** How long a link works. In milliseconds. */
@@ -16,6 +16,8 @@ const LostKeyShape = Closed({
   purpose: Type.Optional(Type.Literal('sign-in')),
   /** Who signs in, where it is not the owner of the account. */
   person: Type.Optional(PersonIdShape),
+  /** Codes and passkeys that were shown beside it. */
+  tries: Type.Optional(CountShape),
 });
 /** Whose keys a link replaces, or who signs in by it, and until when. */
 export type LostKeyRow = Readonly<Static<typeof LostKeyShape>>;

@@ -1,4 +1,10 @@
 import type { Logger } from 'pino';
+import {
+  MAX_CODE_TRIES,
+  OWNER,
+  type SecondFactorHolder,
+  type SecondFactorKind,
+} from '../../../protocol/api/second-factors.ts';
 import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
@@ -6,7 +12,7 @@ import { PeriodicTask } from '../../concurrency/periodic-task.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
-import { askedFor } from '../account-event.ts';
+import { askedFor, secondFactorEvent } from '../account-event.ts';
 import { type AccountStore, signUpTable } from '../account-store.ts';
 import type { ApiKey } from '../api-key.ts';
 import type { ApiKeys, IssuedKey, MailedTerms, Replacement } from '../api-keys.ts';
@@ -14,8 +20,12 @@ import { KEY_PRESETS } from '../scopes.ts';
 import type { People } from '../people/people.ts';
 import type { Person } from '../people/person-table.ts';
 import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
-import type { Mail, Mailer } from '../mail/mailer.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { isShown, NOTHING_SHOWN, type ShownFactor } from '../second-factors/proof.ts';
+import type { SecondFactors as HeldFactors } from '../second-factors/second-factor-table.ts';
+import type { Holder, SecondFactors } from '../second-factors/second-factors.ts';
 import { SignUpError, type SignUpLimits } from '../sign-up/sign-up-limits.ts';
+import { lostKeyMail, signInMail } from './link-mails.ts';
 import {
   hasExpired,
   LINK_MS,
@@ -26,63 +36,7 @@ import {
   tokenDigest,
 } from './lost-key-table.ts';
 
-const LINK_MINUTES = LINK_MS / 60_000;
 const HOUR_MS = 3_600_000;
-
-/** The mail with the link by which the lost keys of an account are replaced. */
-function lostKeyMail(to: string, account: string, token: string, nodeUrl: string): Mail {
-  const link = `${nodeUrl}/v1/lost-key/${token}`;
-  return {
-    to,
-    subject: 'Replace the lost keys of your Meridian account',
-    text: `Someone, you it seems, asked to replace the lost API keys of the account
-${account} at
-${nodeUrl}
-
-This link lists the keys of the account. To open it changes nothing:
-
-${link}
-
-In a browser the same is at
-
-${nodeUrl}/lost-key/${token}
-
-This makes a new key that may do everything and shows it once; "revoke" holds
-the ids of the keys that end at the same moment, and may be empty:
-
-curl -s ${link} \\
-  -H 'content-type: application/json' \\
-  -d '{"revoke": []}'
-
-The link works once and for ${LINK_MINUTES} minutes. A newer one ends it.
-
-If it was not you, there is nothing to do: no key was made, and none was
-changed.
-`,
-  };
-}
-
-/** The mail with the link by which the reader of the account's mail signs in at the console. */
-function signInMail(to: string, account: string, token: string, nodeUrl: string): Mail {
-  return {
-    to,
-    subject: 'Sign in at the console of your Meridian account',
-    text: `Someone, you it seems, asked to sign in at the console of the account
-${account} at
-${nodeUrl}
-
-This page has a button that signs you in. To open it changes nothing:
-
-${nodeUrl}/console/enter/${token}
-
-It works once and for ${LINK_MINUTES} minutes. A newer link ends it. You stay
-signed in for ${SIGN_IN_HOURS} hours at most, by a key that ends then too.
-
-If it was not you, there is nothing to do: nobody was signed in.
-`,
-  };
-}
-
 const MAILS = { 'lost-key': lostKeyMail, 'sign-in': signInMail } as const;
 
 export interface LostKeysOptions {
@@ -91,9 +45,11 @@ export interface LostKeysOptions {
   readonly keys: ApiKeys;
   /** Who else signs in by mail. Default: nobody. */
   readonly people?: Pick<People, 'at' | 'welcome'>;
+  /** What people show beside a link. Default: nothing. */
+  readonly secondFactors?: Pick<SecondFactors, 'of' | 'prove'>;
   /** Null where the node sends no mail. */
   readonly mailer: Pick<Mailer, 'send'> | null;
-  /** Those of sign-ups: mails of both kinds count together. */
+  /** Those of sign-ups: mails for lost keys count together with them, links to sign in apart. */
   readonly limits: SignUpLimits;
   /** Address of the key-authenticated API. */
   readonly nodeUrl: () => string;
@@ -103,6 +59,14 @@ export interface LostKeysOptions {
 /** What a link is good for, and the keys that it may end: oldest first, those that have ended too. */
 export interface OpenLink extends LostKeyRow {
   readonly keys: readonly ApiKey[];
+  /** What is to be shown beside it; undefined where nothing is. */
+  readonly factors: HeldFactors | undefined;
+}
+
+/** The key of somebody who signs in by a link, who it is, and what they showed beside the link. */
+export interface MailedKey extends IssuedKey {
+  readonly holder: SecondFactorHolder;
+  readonly secondFactor: SecondFactorKind | null;
 }
 
 /** How often rows of links that have ended are removed. In milliseconds. */
@@ -142,49 +106,82 @@ export class LostKeys implements AsyncDisposable {
     if (mailer === null) throw new SignUpError('no-mail', 'this node sends no mail');
     if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
     const digest = emailDigest(email);
-    limits.admit(from, digest);
+    if (purpose === 'sign-in') limits.admitSignIn(from, digest);
+    else limits.admit(from, digest);
     void answered.then(() => this.#begin(digest, purpose, mailer));
   }
 
   /** What a link is good for. Reads alone. Throws `AccountError` `link-invalid`. */
   async open(token: string): Promise<OpenLink> {
     const link = await this.#require(tokenDigest(token), 'lost-key');
-    return { ...link, keys: await this.#options.keys.list(link.account) };
+    return { ...link, keys: await this.#options.keys.list(link.account), factors: await this.#factorsOf(link) };
   }
 
   /**
    * Makes a key that may do everything, ends the keys named, and spends the link. Throws `AccountError`:
-   * `link-invalid`; `key-not-found` and `key-ended`, naming `revoke`; `too-many-keys`. Then nothing has changed, and
-   * the link still works.
+   * `link-invalid`; `second-factor-needed` and `second-factor-wrong`; `key-not-found` and `key-ended`, naming `revoke`;
+   * `too-many-keys`. Then nothing has changed, and the link still works, `MAX_CODE_TRIES` times where a code is tried.
    */
-  replace(token: string, revoke: readonly string[]): Promise<Replacement> {
+  async replace(token: string, revoke: readonly string[], shown = NOTHING_SHOWN): Promise<Replacement> {
     const digest = tokenDigest(token);
-    return this.#options.keys.replaceLost(async () => {
-      const { account } = await this.#require(digest, 'lost-key');
-      return { account, operations: [lostKeyTable.del(digest)] };
-    }, revoke);
+    await this.#countTry(digest, 'lost-key', shown);
+    const spend = async () => {
+      const row = await this.#require(digest, 'lost-key');
+      const used = await this.#options.secondFactors?.prove(holderOf(row), shown);
+      return { account: row.account, operations: [lostKeyTable.del(digest), ...(used?.operations ?? [])] };
+    };
+    return this.#options.keys.replaceLost(spend, revoke);
   }
 
-  /** Whose account a link signs in at. Reads alone. Throws `AccountError` `link-invalid`. */
-  async openSignIn(token: string): Promise<string> {
-    return (await this.#require(tokenDigest(token), 'sign-in')).account;
+  /** Whom a link signs in, and what they show beside it. Reads alone. Throws `AccountError` `link-invalid`. */
+  async openSignIn(token: string): Promise<Pick<OpenLink, 'account' | 'factors'>> {
+    const row = await this.#require(tokenDigest(token), 'sign-in');
+    return { account: row.account, factors: await this.#factorsOf(row) };
   }
 
   /**
    * Spends a link to sign in, for a key that may do everything and ends with the sign-in: what holds for keys holds for
-   * whoever came by mail. Throws `AccountError`: `link-invalid`, `too-many-keys`.
+   * whoever came by mail. Throws `AccountError`: `link-invalid`, `second-factor-needed`, `second-factor-wrong`,
+   * `too-many-keys`.
    */
-  async signIn(token: string): Promise<IssuedKey> {
+  async signIn(token: string, shown = NOTHING_SHOWN): Promise<MailedKey> {
     const digest = tokenDigest(token);
+    await this.#countTry(digest, 'sign-in', shown);
     const { account, person } = await this.#require(digest, 'sign-in');
     const terms = person === undefined ? this.#ownerTerms() : this.#personTerms(await this.#welcome(account, person));
+    let secondFactor: SecondFactorKind | null = null;
     const spend = async () => {
       // As it was, unless it was spent or replaced meanwhile.
-      await this.#require(digest, 'sign-in');
+      const row = await this.#require(digest, 'sign-in');
       if (person !== undefined) await this.#welcome(account, person);
-      return { account, operations: [lostKeyTable.del(digest)] };
+      const used = await this.#options.secondFactors?.prove(holderOf(row), shown);
+      secondFactor = used?.kind ?? null;
+      return { account, operations: [lostKeyTable.del(digest), ...(used?.operations ?? [])] };
     };
-    return this.#options.keys.replaceLost(spend, [], terms);
+    const issued = await this.#options.keys.replaceLost(spend, [], terms);
+    return { ...issued, holder: person ?? OWNER, secondFactor };
+  }
+
+  #factorsOf(row: LostKeyRow): Promise<HeldFactors | undefined> {
+    return this.#options.secondFactors?.of(holderOf(row)) ?? Promise.resolve(undefined);
+  }
+
+  /**
+   * Counts what is shown beside a link before it is judged: so no crowd of calls, and no crash, has a try for nothing.
+   * Throws `AccountError` `link-invalid`, with the one after the last.
+   */
+  async #countTry(digest: string, purpose: LinkPurpose, shown: ShownFactor): Promise<void> {
+    if (!isShown(shown)) return;
+    const isOver = await this.#options.accountStore.change(async () => {
+      const row = await this.#require(digest, purpose);
+      if ((await this.#factorsOf(row)) === undefined) return { operations: [], events: [], result: false };
+      const tries = (row.tries ?? 0) + 1;
+      const isOne = tries <= MAX_CODE_TRIES;
+      const operations = [isOne ? lostKeyTable.put([digest], { ...row, tries }) : lostKeyTable.del(digest)];
+      const events = [secondFactorEvent('second-factor.shown', holderOf(row), purpose)];
+      return { operations, events, result: !isOne };
+    });
+    if (isOver) throw new AccountError('link-invalid', 'too many codes were tried by this link: ask for another');
   }
 
   #ownerTerms(): MailedTerms {
@@ -294,4 +291,8 @@ export class LostKeys implements AsyncDisposable {
     }
     return operations;
   }
+}
+
+function holderOf({ account, person }: LostKeyRow): Holder {
+  return { account, holder: person ?? OWNER };
 }

@@ -5,7 +5,7 @@ import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
-import { type AccountEvent, personEvent } from '../account-event.ts';
+import { personEvent } from '../account-event.ts';
 import type { AccountEvents, AccountStore } from '../account-store.ts';
 import { keyState } from '../api-key.ts';
 import type { ApiKeys } from '../api-keys.ts';
@@ -13,6 +13,7 @@ import { isKeyId } from '../key-id.ts';
 import { termsOf } from '../key-terms.ts';
 import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
+import { secondFactorTable } from '../second-factors/second-factor-table.ts';
 import type { SignUpLimits } from '../sign-up/sign-up-limits.ts';
 import {
   isWelcome,
@@ -124,8 +125,11 @@ export class People {
       const person = isPersonId(id) ? await personTable.get(this.#options.store, account, id) : undefined;
       if (person === undefined) throw new AccountError('person-not-found', 'the account has nobody of this id');
       await this.#endKeys(person);
-      const events: readonly [AccountEvent] = [personEvent('person.removed', person, { key })];
-      await this.#options.record(events, personRemoval(person));
+      await this.#options.accountStore.change(async () => ({
+        operations: [...personRemoval(person), secondFactorTable.del(account, person.id)],
+        events: [personEvent('person.removed', person, { key })],
+        result: undefined,
+      }));
       await this.#endKeys(person);
     });
   }

@@ -1,5 +1,6 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
+import { SECOND_FACTOR_KINDS, SecondFactorHolderShape } from '../../../protocol/api/second-factors.ts';
 import { isSignInId, type SignInAnswer, type SignInId, SignInIdShape } from '../../../protocol/api/sign-ins.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, TimestampShape } from '../../../protocol/shapes.ts';
@@ -17,6 +18,9 @@ const SignInRowShape = Closed({
   account: Type.String(),
   /** The API key that it was made with: it may do what that key may now, and ends with it. */
   key: KeyIdShape,
+  /** Who came by a mailed link, and what they showed beside it. Absent: the key itself was shown. */
+  holder: Type.Optional(SecondFactorHolderShape),
+  secondFactor: Type.Optional(Type.Enum([...SECOND_FACTOR_KINDS])),
   address: Type.String(),
   createdAt: TimestampShape,
   expiresAt: TimestampShape,
@@ -72,6 +76,7 @@ export function signInRemoval({ digest, signIn }: HeldSignIn): Operation[] {
 }
 
 /** A sign-in as its account sees it. */
-export function signInAnswer({ id, key, address, createdAt, expiresAt }: SignIn): SignInAnswer {
-  return { signInId: id, by: key, address, createdAt, expiresAt };
+export function signInAnswer({ id, key, holder, secondFactor, address, createdAt, expiresAt }: SignIn): SignInAnswer {
+  const shown = { holder: holder ?? null, secondFactor: secondFactor ?? null };
+  return { signInId: id, by: key, ...shown, address, createdAt, expiresAt };
 }

@@ -10,6 +10,7 @@ import type { AccountEvents, AccountStore } from '../account-store.ts';
 import type { Caller } from '../caller.ts';
 import { isKeyId } from '../key-id.ts';
 import type { KeyInForce } from '../known-keys.ts';
+import type { MailedKey } from '../lost-key/lost-keys.ts';
 import {
   accountSignInTable,
   type HeldSignIn,
@@ -78,8 +79,14 @@ export class SignIns implements AsyncDisposable {
     this.#sweeps.start();
   }
 
-  /** Signs in whoever has shown a key: its secret is in the answer and nowhere else. */
-  create({ account, key }: Caller, address: string): Promise<{ readonly secret: string; readonly signIn: SignIn }> {
+  /**
+   * Signs in whoever has shown a key, or came by a mailed link (`mailed`): the secret is in the answer and nowhere else.
+   */
+  create(
+    { account, key }: Caller,
+    address: string,
+    mailed?: Pick<MailedKey, 'holder' | 'secondFactor'>,
+  ): Promise<{ readonly secret: string; readonly signIn: SignIn }> {
     return this.#locks.exclusive(account.id, async () => {
       const { accountStore, record } = this.#options;
       if (!isKeyId(key.id)) throw new RangeError(`nobody signs in by ${key.id}`);
@@ -88,6 +95,10 @@ export class SignIns implements AsyncDisposable {
         id: newSignInId(accountStore.node, now),
         account: account.id,
         key: key.id,
+        ...(mailed === undefined ? {} : { holder: mailed.holder }),
+        ...(mailed?.secondFactor === undefined || mailed.secondFactor === null
+          ? {}
+          : { secondFactor: mailed.secondFactor }),
         address,
         createdAt: timestampOf(now),
         expiresAt: timestampOf(now + SIGN_IN_HOURS * HOUR_MS),

@@ -12,6 +12,7 @@ import type { Answer, Call, PageRoute } from '../route.ts';
 import { isOwnForm } from '../sign-in-cookie.ts';
 import { validator } from '../validation.ts';
 import { addressOf, consolePage, type ConsolePageServices, refused, sent } from './console-page.ts';
+import { CODE_FIELD, shownBy } from './shown-factor.ts';
 
 const SIGN_UP = '/sign-up';
 const LOST_KEY = '/lost-key';
@@ -113,9 +114,10 @@ async function linkPage(
   const token = params.token ?? '';
   const content = { title: 'Replace lost keys', screen: null } as const;
   try {
-    const { account, keys } = await services.lostKeys.open(token);
+    const { account, keys, factors } = await services.lostKeys.open(token);
     const active = keys.filter((key) => keyState(key, services.now()) === 'active');
-    const fields = active.map(({ id, name }) => flag(REVOKE + id, `End ${name === null ? id : `${name}, ${id}`}`));
+    const ends = active.map(({ id, name }) => flag(REVOKE + id, `End ${name === null ? id : `${name}, ${id}`}`));
+    const fields = factors === undefined ? ends : [...ends, CODE_FIELD];
     const about = `Of the account ${account}. A new key that may do everything is shown once; the keys that you name end.`;
     const form = formOf('Make a new key', `/lost-key/${token}`, 'Make it', fields, about);
     return await consolePage(services, LINK, null, { ...content, sections: [...before, form] });
@@ -132,7 +134,7 @@ async function replaced(services: AccountPageServices, call: Call): Promise<Answ
   const token = call.params.token ?? '';
   try {
     const revoke = [...typed.keys()].flatMap((name) => (name.startsWith(REVOKE) ? [name.slice(REVOKE.length)] : []));
-    const { apiKey } = await services.lostKeys.replace(TOKEN.test(token) ? token : '', revoke);
+    const { apiKey } = await services.lostKeys.replace(TOKEN.test(token) ? token : '', revoke, shownBy(typed, token));
     const secret: TextSection = {
       kind: 'text',
       title: 'Your new key',

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { LostKeys } from '../../accounts/lost-key/lost-keys.ts';
+import type { SecondFactors } from '../../accounts/second-factors/second-factors.ts';
 import type { Section } from '../../pages/console-page.ts';
 import type { PageRoute } from '../route.ts';
 import type { Asker, ConsoleApi } from './console-api.ts';
@@ -9,10 +10,13 @@ import { ApiRefusal, type Look, type Screen } from './screen.ts';
 import { SCREENS } from './screens.ts';
 import { accountPageRoutes, type AccountPageServices } from './account-pages.ts';
 import { mailStopRoutes, type MailStopServices } from './mail-stop.ts';
+import { secondFactorPageRoutes, type SecondFactorPageServices } from './second-factor-pages.ts';
 import { signInRoutes, type SignInServices } from './sign-in.ts';
 
-export interface ConsoleServices extends AccountPageServices, FormPageServices, MailStopServices, SignInServices {
+export interface ConsoleServices
+  extends AccountPageServices, FormPageServices, MailStopServices, SecondFactorPageServices, SignInServices {
   readonly lostKeys: LostKeys;
+  readonly secondFactors: SecondFactors;
   readonly now: () => number;
 }
 
@@ -22,6 +26,7 @@ export function consoleRoutes(services: ConsoleServices): readonly PageRoute[] {
     ...accountPageRoutes(services),
     ...signInRoutes(services),
     ...mailStopRoutes(services),
+    ...secondFactorPageRoutes(services),
     ...SCREENS.map((screen) => screenRoute(services, screen)),
     ...formPageRoutes(services),
   ];

@@ -410,6 +410,14 @@ export const FORMS: readonly ConsoleForm[] = [
   change(['person-remove', 'people'], 'DELETE', '/v1/people/:id', 'Remove a person', 'Remove', {
     danger: 'All that they are signed in by ends at once.',
   }),
+  change(
+    ['second-factor-remove', 'people'],
+    'DELETE',
+    '/v1/second-factors/:holder',
+    'Take away second factors',
+    'Take them away',
+    { danger: 'Whoever reads their mail can sign in as them then.' },
+  ),
   change(['sign-in-end', 'people'], 'DELETE', '/v1/sign-ins/:id', 'End a sign-in', 'End it', {
     about: 'Whoever is signed in so has to sign in again.',
   }),

@@ -1,24 +1,30 @@
 import type { Context } from 'koa';
 import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
+import { AccountError, type AccountErrorCode } from '../../accounts/account-error.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { LostKeys } from '../../accounts/lost-key/lost-keys.ts';
+import type { SecondFactors } from '../../accounts/second-factors/second-factors.ts';
 import type { SignIns } from '../../accounts/sign-ins/sign-ins.ts';
-import type { Section } from '../../pages/console-page.ts';
+import type { FormSection, Section } from '../../pages/console-page.ts';
 import { readFormBody } from '../body.ts';
 import { problemOf } from '../domain-problems.ts';
 import { Problem, toProblem } from '../problem.ts';
 import type { Answer, PageRoute } from '../route.ts';
 import { isOwnForm } from '../sign-in-cookie.ts';
 import { addressOf, consolePage, type ConsolePageServices, refused, seeOther, sent } from './console-page.ts';
+import { factorForms, shownBy } from './shown-factor.ts';
 
 const MAIL = '/console/mail';
 const ENTER = '/console/enter/:token';
-const BODY = { maxBytes: 8 << 10, deadlineMs: 5_000 };
+const BODY = { maxBytes: 32 << 10, deadlineMs: 5_000 };
+/** With these the link is shown again. */
+const FACTOR_ERRORS: ReadonlySet<AccountErrorCode> = new Set(['second-factor-needed', 'second-factor-wrong']);
 
 export interface MailedSignInServices extends ConsolePageServices {
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly signIns: Pick<SignIns, 'create'>;
   readonly lostKeys: Pick<LostKeys, 'openSignIn' | 'request' | 'signIn'>;
+  readonly secondFactors: Pick<SecondFactors, 'site'>;
 }
 
 /** Signing in by a link that is mailed to the account's address. */
@@ -45,23 +51,35 @@ async function sendLink(services: MailedSignInServices, context: Context): Promi
 
 /** To open a link changes nothing: programs that look through mails open links too. */
 function showButton(services: MailedSignInServices, token: string): Promise<Answer> {
-  return told(services, ENTER, async () => {
-    const account = await services.lostKeys.openSignIn(token);
-    const about = `At the account ${account}, for ${SIGN_IN_HOURS} hours at most.`;
-    const form: Section = { ...BUTTON, about, action: `console/enter/${token}` };
-    return consolePage(services, ENTER, null, { title: 'Sign in', screen: null, sections: [form] });
-  });
+  return told(services, ENTER, () => buttonPage(services, token));
 }
 
-/** Spends the link for a key that ends with the sign-in, and whose text nobody sees. */
+async function buttonPage(services: MailedSignInServices, token: string, wrong?: Problem): Promise<Answer> {
+  const { account, factors } = await services.lostKeys.openSignIn(token);
+  const about = `At the account ${account}, for ${SIGN_IN_HOURS} hours at most.`;
+  const form: FormSection = { ...BUTTON, about, action: `console/enter/${token}` };
+  const forms = factors === undefined ? [form] : await factorForms(services.secondFactors, factors, token, form);
+  const sections = [...(wrong === undefined ? [] : [refused(wrong)]), ...forms];
+  return consolePage(services, ENTER, null, { title: 'Sign in', screen: null, sections, status: wrong?.status ?? 200 });
+}
+
+/**
+ * Spends the link, and a second factor where there is one, for a key that ends with the sign-in, and whose text nobody
+ * sees.
+ */
 async function enter(services: MailedSignInServices, context: Context, token: string): Promise<Answer> {
-  await ownForm(context);
+  const shown = shownBy(await ownForm(context), token);
   return told(services, ENTER, async () => {
-    const { apiKey } = await services.lostKeys.signIn(token);
-    const found = await services.accounts.authenticate(apiKey);
-    if (typeof found === 'string') throw new Problem('link-invalid', 'The key of this link ended at once.');
-    const { secret } = await services.signIns.create(found.caller, addressOf(services, context));
-    return seeOther(ENTER, 'console', { 'Set-Cookie': services.cookie.set(secret) });
+    try {
+      const { apiKey, ...mailed } = await services.lostKeys.signIn(token, shown);
+      const found = await services.accounts.authenticate(apiKey);
+      if (typeof found === 'string') throw new Problem('link-invalid', 'The key of this link ended at once.');
+      const { secret } = await services.signIns.create(found.caller, addressOf(services, context), mailed);
+      return seeOther(ENTER, 'console', { 'Set-Cookie': services.cookie.set(secret) });
+    } catch (error) {
+      if (!(error instanceof AccountError && FACTOR_ERRORS.has(error.code))) throw error;
+      return buttonPage(services, token, toProblem(problemOf(error)));
+    }
   });
 }
 

@@ -169,6 +169,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, tag: Tag])[] = [
   ['/v1/lost-key', 'accounts'],
   ['/v1/shares', 'proofs'],
   ['/v1/shared/', 'proofs'],
+  ['/v1/second-factors', 'accounts'],
   ['/v1/sign-ins', 'accounts'],
   ['/v1/sign-up', 'accounts'],
   ['/v1/people', 'accounts'],

@@ -15,6 +15,7 @@ import {
 } from '../../../protocol/api/lost-key.ts';
 import { type ApiKey, keyAnswer } from '../../accounts/api-key.ts';
 import type { LostKeys } from '../../accounts/lost-key/lost-keys.ts';
+import { NOTHING_SHOWN } from '../../accounts/second-factors/proof.ts';
 import { readJsonBody } from '../body.ts';
 import type { FreeRoute } from '../route.ts';
 import { validator } from '../validation.ts';
@@ -84,10 +85,19 @@ function linkRoute({ lostKeys, now }: LostKeyServices): FreeRoute {
       problems: ['link-invalid'],
     },
     async answer({ params }) {
-      const { account, expiresAt, keys } = await lostKeys.open(params.token ?? '');
+      const { account, expiresAt, keys, factors } = await lostKeys.open(params.token ?? '');
       const at = now();
       const shown = keys.map((key) => linkKey(key, at));
-      return { body: { success: true, account, expiresAt, message: LOST_KEY_LINK_MESSAGE, keys: shown } };
+      return {
+        body: {
+          success: true,
+          account,
+          expiresAt,
+          secondFactor: factors !== undefined,
+          message: LOST_KEY_LINK_MESSAGE,
+          keys: shown,
+        },
+      };
     },
   };
 }
@@ -102,15 +112,24 @@ function replaceRoute({ lostKeys, now }: LostKeyServices): FreeRoute {
       description:
         'The key may do everything; its text is shown in this answer and never again. The keys of `revoke` end in the ' +
         'same step, and the link with it. Where one of them is not of the account, or has ended already, nothing ' +
-        'changes and the link still works.',
+        'changes and the link still works. An owner with a second factor shows a `code` too, and has five tries.',
       params: PARAMS,
       request: { shape: ReplaceLostKeyRequestShape, example: LOST_KEY_EXAMPLE.replace.request },
       answer: { shape: ReplaceLostKeyAnswerShape, example: LOST_KEY_EXAMPLE.replace.answer },
-      problems: ['missing-field', 'invalid-field', 'link-invalid', 'key-not-found', 'key-ended', 'too-many-keys'],
+      problems: [
+        'missing-field',
+        'invalid-field',
+        'link-invalid',
+        'second-factor-needed',
+        'second-factor-wrong',
+        'key-not-found',
+        'key-ended',
+        'too-many-keys',
+      ],
     },
     async answer({ context, params }) {
-      const { revoke } = validateReplace((await readJsonBody(context.req, BODY)).value);
-      const { apiKey, key, revoked } = await lostKeys.replace(params.token ?? '', revoke);
+      const { revoke, code = '' } = validateReplace((await readJsonBody(context.req, BODY)).value);
+      const { apiKey, key, revoked } = await lostKeys.replace(params.token ?? '', revoke, { ...NOTHING_SHOWN, code });
       const at = now();
       return {
         body: { success: true, apiKey, key: keyAnswer(key, at), revoked: revoked.map((one) => keyAnswer(one, at)) },

@@ -42,5 +42,33 @@ function restore(form: HTMLFormElement, text: string | null): void {
   }
 }
 
+/** Forms that a passkey is shown with: the browser asks its authenticator first, and sends what that answers. */
+function askPasskeys(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) {
+    const told = form.querySelector('[role=status]');
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      askPasskey(form).catch((error: unknown) => {
+        if (told !== null) told.textContent = `No passkey was shown: ${String(error)}`;
+      });
+    });
+  }
+}
+
+async function askPasskey(form: HTMLFormElement): Promise<void> {
+  const { passkey: ceremony, options = '{}' } = form.dataset;
+  const asked = JSON.parse(options);
+  const credential =
+    ceremony === 'create'
+      ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(asked) })
+      : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(asked) });
+  const field = form.elements.namedItem('passkey');
+  if (!(credential instanceof PublicKeyCredential && field instanceof HTMLInputElement)) return;
+  field.value = JSON.stringify(credential.toJSON());
+  // Past the listener that asked for the passkey.
+  form.submit();
+}
+
 showLocalTimes();
 keepDrafts();
+askPasskeys();

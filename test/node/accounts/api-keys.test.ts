@@ -33,7 +33,8 @@ test('presets and scopes: a key is exactly what was asked for', async () => {
   assert.equal([scoped.key.preset, scoped.key.scopes], [null, ['attest:write', 'audit:read']]);
   const found = await fixture.accounts.authenticate(preset.apiKey);
   if (typeof found === 'string') throw new Error(found);
-  assert.equal(found.caller.key, { id: preset.key.id, scopes: preset.key.scopes, sources: ['b', 'a'] });
+  const { scopes } = preset.key;
+  assert.equal(found.caller.key, { id: preset.key.id, name: 'loader', scopes, sources: ['b', 'a'] });
   assert.equal(
     (await keys.list('acc_eu_acme')).map(({ id }) => id),
     [preset.key.id, scoped.key.id],

@@ -231,6 +231,24 @@ const DAMAGES: readonly Damage[] = [
     found: ['person-address', /leads to nobody/],
   },
   {
+    what: 'second factors stand under another account',
+    mutate: edit('second-factor/', 0, (row) => row.replace('"account":"acc_eu_', '"account":"acc_eu_x')),
+    found: ['second-factor', /of another account/],
+  },
+  {
+    what: 'second factors are of nobody',
+    mutate: drop('person/', 0),
+    found: ['second-factor', /of nobody of the account/],
+  },
+  {
+    what: 'a second factor is there twice',
+    mutate: edit('second-factor/', 0, (row) => {
+      const [first = '', second = ''] = row.match(/sfa_eu_[0-9A-Z]{26}/g) ?? [];
+      return row.replace(second, first);
+    }),
+    found: ['second-factor', /twice/],
+  },
+  {
     what: 'a sign-in is no digest',
     mutate: move('sign-in/', 0, () => 'sign-in/secret'),
     found: ['sign-in', /no digest of a secret/],
@@ -280,6 +298,7 @@ test('a home that states an account, and holds the statement of another node’s
       'account-sign-in',
       'person',
       'person-address',
+      'second-factor',
     ];
     for (const table of tables) await rows.at(`${table}/`, 0);
     return [];

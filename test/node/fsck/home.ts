@@ -27,6 +27,7 @@ import { Intake } from '../../../node/intake/intake.ts';
 import { Sealer } from '../../../node/intake/sealing/sealer.ts';
 import { createKeyFile, KEY_FILE_PURPOSES } from '../../../node/keys/key-file.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { newSecondFactorId, secondFactorTable } from '../../../node/accounts/second-factors/second-factor-table.ts';
 import { certifySigningKey, type NodeKeys, readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { Chains } from '../../../node/log/chains.ts';
 import type { FederationKeys } from '../../../node/log/members/federation-keys.ts';
@@ -35,6 +36,7 @@ import { EvidenceTally } from '../../../node/records/counts/evidence-tally.ts';
 import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
+import type { Operation } from '../../../node/store/operation.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
@@ -259,7 +261,8 @@ async function addOddities(
   const { id } = await accounts.create({ tier: 'developer', email: 'ada@initech.example' });
   await store.write([lostKeyTable.put([tokenDigest('lost')], { account: id, expiresAt: timestampOf(now()) })]);
   await store.write(shareOperations({ digest: shareDigest('lost'), share: shareOf(id) }));
-  await store.write(personOperations(personOf(id)));
+  const person = personOf(id);
+  await store.write([...personOperations(person), secondFactorOf(person)]);
   await store.write(signInOperations({ digest: signInDigest('lost'), signIn: signInOf(id) }));
   await eraseOne(store);
   const ca = keysOf(members, CA);
@@ -289,6 +292,22 @@ function personOf(account: string): Person {
     ...times,
     invitedBy: newKeyId(EU, now()),
   };
+}
+
+/** As if a person had set up two apps. */
+function secondFactorOf({ account, id: holder }: Person): Operation {
+  const at = timestampOf(now());
+  const factors = [0, 1].map(() => {
+    return {
+      kind: 'totp',
+      id: newSecondFactorId(EU, now()),
+      name: 'App',
+      createdAt: at,
+      lastUsedAt: null,
+      lastStep: 0,
+    } as const;
+  });
+  return secondFactorTable.put([account, holder], { account, holder, factors, recoveryCodes: [], recoveryCodesAt: at });
 }
 
 /** Somebody whose key has made room for another one. */

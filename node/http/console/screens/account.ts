@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../../protocol/json/value.ts';
 import type { Cell, Section } from '../../../pages/console-page.ts';
 import { cellsOf, itemsOf } from '../cells.ts';
 import {
@@ -217,6 +218,16 @@ export const peopleScreen: Screen = {
         },
       }),
       tableOf(look, {
+        title: 'Second factors',
+        about: 'What is shown beside a mailed link. People add their own.',
+        path: '/v1/second-factors',
+        here: 'console/people',
+        columns: columns({ holder: 'Person', factors: 'Second factors', recoveryCodesLeft: 'Recovery codes left' }),
+        cells: { factors: (item) => ({ kind: 'text', text: itemsOf(item, 'factors').map(factorName).join(', ') }) },
+        ways: (item) => formLink('Take away', 'second-factor-remove', { holder: textOf(item, 'holder') }),
+        empty: { text: 'Nobody shows a second factor.', curl: null },
+      }),
+      tableOf(look, {
         title: 'Signed in',
         path: '/v1/sign-ins',
         member: 'signIns',
@@ -224,6 +235,8 @@ export const peopleScreen: Screen = {
         columns: columns({
           signInId: 'Sign-in',
           by: 'By key',
+          holder: 'By mail of',
+          secondFactor: 'With',
           address: 'From',
           createdAt: 'Since',
           expiresAt: 'Until',
@@ -323,3 +336,7 @@ export const usageScreen: Screen = {
     ],
   }),
 };
+
+function factorName(factor: JsonObject): string {
+  return `${textOf(factor, 'name')} (${textOf(factor, 'kind')})`;
+}

@@ -3,7 +3,7 @@ import type { Root } from '../../page.ts';
 import { Code, Foreign, Moment } from '../foreign.tsx';
 import { ChartView } from './chart.tsx';
 import { FormView } from './form.tsx';
-import { FactsView, LinksView, TableView, TextView } from './sections.tsx';
+import { FactsView, LinksView, QrView, TableView, TextView } from './sections.tsx';
 
 /** A screen of the console: who is signed in, where they can go, and what the screen shows. */
 export function ConsoleView({ page, root }: { readonly page: ConsolePage; readonly root: Root }) {
@@ -53,6 +53,7 @@ function Navigation({
           <Code text={account} /> by <Code text={key} />, until <Moment at={until} />
         </span>
         <input type="hidden" name="token" value={token} />
+        <a href={`${root}console/second-factor`}>Second factor</a>
         <button type="submit">Sign out</button>
       </form>
     </>
@@ -79,6 +80,8 @@ function SectionView(props: SectionProps<Section>) {
       return <TextView {...props} section={section} />;
     case 'links':
       return <LinksView {...props} section={section} />;
+    case 'qr':
+      return <QrView {...props} section={section} />;
     case 'chart':
       return <ChartView {...props} section={section} />;
   }

@@ -4,7 +4,7 @@ import type { SectionProps } from './console.tsx';
 
 /** A form: it works without a script, and says of each field what is wrong with it. */
 export function FormView({ section, root, token, id }: SectionProps<FormSection>) {
-  const { title, about, danger, method, action, fields, hidden, submit, isDrafted } = section;
+  const { title, about, danger, method, action, fields, hidden, submit, isDrafted, passkey } = section;
   const wrong = fields.filter(({ error }) => error !== null);
   return (
     <section aria-labelledby={id}>
@@ -29,8 +29,10 @@ export function FormView({ section, root, token, id }: SectionProps<FormSection>
         class={method === 'get' ? 'fields filters' : 'fields'}
         autocomplete="off"
         {...(isDrafted ? { 'data-draft': action } : {})}
+        {...(passkey === undefined ? {} : { 'data-passkey': passkey.ceremony, 'data-options': passkey.options })}
       >
         {method === 'post' && token !== null ? <input type="hidden" name="token" value={token} /> : null}
+        {passkey === undefined ? null : <input type="hidden" name="passkey" value="" />}
         {hidden.map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
@@ -38,6 +40,7 @@ export function FormView({ section, root, token, id }: SectionProps<FormSection>
           <FieldView key={field.name} field={field} id={`${id}-${field.name}`} />
         ))}
         <button type="submit">{submit}</button>
+        {passkey === undefined ? null : <p class="help" role="status" />}
       </form>
     </section>
   );

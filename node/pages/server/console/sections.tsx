@@ -1,5 +1,6 @@
-import type { FactsSection, LinksSection, TableSection, TextSection } from '../../console-page.ts';
+import type { FactsSection, LinksSection, QrSection, TableSection, TextSection } from '../../console-page.ts';
 import { Foreign } from '../foreign.tsx';
+import { QrCode } from '../qr-code.tsx';
 import { CellView } from './cell.tsx';
 import type { SectionProps } from './console.tsx';
 
@@ -98,6 +99,21 @@ export function TextView({ section, id }: SectionProps<TextSection>) {
           </pre>
         )}
       </div>
+    </section>
+  );
+}
+
+/** A picture for a telephone, and its text for whoever has none. */
+export function QrView({ section, id }: SectionProps<QrSection>) {
+  const { title, about, text, copy } = section;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <p>{about}</p>
+      <QrCode text={text} label={title} />
+      <pre tabIndex={0}>
+        <Foreign text={copy} />
+      </pre>
     </section>
   );
 }

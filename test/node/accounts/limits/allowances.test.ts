@@ -8,6 +8,7 @@ import {
   CONNECTIONS,
   ENDPOINT_LIMITS,
   MEMBER_ALLOWANCE,
+  SIGN_IN_ALLOWANCE,
   SIGN_UP_ALLOWANCE,
   TIER_LIMITS,
   WALLET_ALLOWANCE,
@@ -106,6 +107,8 @@ test('the operator’s page says every allowance', () => {
   );
   const { perHour, perDay, mailsPerRecipientAndDay } = SIGN_UP_ALLOWANCE;
   says(row('all who sign up'), perHour, perDay, mailsPerRecipientAndDay);
+  const links = SIGN_IN_ALLOWANCE;
+  says(row('links to sign in'), links.perAddressAndHour, links.toOneRecipientAndHour, links.perRecipientAndDay);
   const { processorMsPerMinute, requestsPerSecond, requestsUnderWay, pagesUnderWay, streams } = MEMBER_ALLOWANCE;
   const { answerBytes, messagesPerSecond, arrivalsPerSecond, bytesPerMinute } = MEMBER_ALLOWANCE;
   says(row('a member'), processorMsPerMinute / 1_000, requestsPerSecond, requestsUnderWay, pagesUnderWay, streams);

@@ -4,6 +4,7 @@ import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.t
 import {
   ADDRESS_ALLOWANCE,
   ADDRESS_PERMANENT_BYTES_PER_DAY,
+  SIGN_IN_ALLOWANCE,
   SIGN_UP_ALLOWANCE,
 } from '../../../../node/accounts/limits/allowances.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
@@ -47,6 +48,36 @@ test('a node makes so many accounts a day, from however many addresses', () => {
     for (let i = 0; i < 200; i++) total += letIn(limits, `192.0.${hour}.${i}`);
   }
   assert.is(total, SIGN_UP_ALLOWANCE.perDay);
+});
+
+/** The links that an address has sent to somebody now. */
+function links(limits: SignUpLimits, address: string, recipient: string): number {
+  for (let count = 0; ; count++) {
+    try {
+      limits.admitSignIn(address, recipient);
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      return count;
+    }
+  }
+}
+
+test('whoever asks for another’s links, or has mails sent, keeps them from signing in from nowhere else', () => {
+  let now = 0;
+  const limits = new SignUpLimits(() => now);
+  const { perRecipientAndDay, toOneRecipientAndHour, perAddressAndHour } = SIGN_IN_ALLOWANCE;
+  for (let i = 0; i < 10; i++) letIn(limits, `192.0.2.${i}`);
+  assert.is(links(limits, '192.0.2.1', 'ada'), toOneRecipientAndHour);
+  assert.is(links(limits, '192.0.2.2', 'ada'), toOneRecipientAndHour, 'from elsewhere');
+  assert.is(links(limits, '192.0.2.1', 'grace'), toOneRecipientAndHour, 'somebody else');
+  for (let i = 3; i < 20; i++) links(limits, `192.0.2.${i}`, 'ada');
+  assert.is(links(limits, '192.0.2.99', 'ada'), 0, 'nobody is flooded');
+  now += 24 * HOUR_MS;
+  assert.is(links(limits, '192.0.2.99', 'ada'), toOneRecipientAndHour);
+  let all = toOneRecipientAndHour;
+  for (let i = 0; i < 10; i++) all += links(limits, '192.0.2.99', `recipient ${i}`);
+  assert.is(all, perAddressAndHour);
+  assert.ok(perRecipientAndDay > toOneRecipientAndHour);
 });
 
 test.run();

@@ -20,6 +20,8 @@ interface Fixtures {
   readonly makerKey: string;
   /** Token of a link that replaces lost keys of the same account. Default: one of nothing. */
   readonly link?: () => Promise<string>;
+  /** Has a person show a second factor. Default: nobody does. */
+  readonly secondFactor?: (person: string) => Promise<void>;
   /** Has the node look for what is due. Without it nothing is delivered to a webhook. */
   readonly look?: () => Promise<void>;
   /** How long a maker waits for the ledger, in seconds. Default 20. */
@@ -159,6 +161,7 @@ export class LiveWorld {
     if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;
     const made = this.#made.get(name) ?? this.#answerOf(maker).then((answer) => memberOf(answer, maker.member));
     this.#made.set(name, made);
+    if (user?.id === 'deleteSecondFactorsHolder') await this.#services.secondFactor?.(await made);
     return made;
   }
 

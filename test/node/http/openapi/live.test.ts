@@ -2,6 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Tier } from '../../../../protocol/accounts/tier.ts';
 import { accountTable } from '../../../../node/accounts/account.ts';
+import { newSecondFactorId, secondFactorTable } from '../../../../node/accounts/second-factors/second-factor-table.ts';
+import { isPersonId } from '../../../../protocol/api/people.ts';
 import { LINK_MS, lostKeyTable, newToken, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
@@ -96,7 +98,7 @@ async function newPayer(): Promise<LivePayer> {
 
 function newWorld(): LiveWorld {
   const look = () => node.context.dueAlerts.look();
-  return new LiveWorld({ node, document, makerKey, link: newLink, look }, `w${++worlds}`);
+  return new LiveWorld({ node, document, makerKey, link: newLink, look, secondFactor }, `w${++worlds}`);
 }
 
 /** A link beside those that the account has: a mailed one would end them, and operations are asked for at once. */
@@ -117,6 +119,21 @@ async function ask(operation: Operation, path: string, body: unknown, more: Ask 
   const headers = { ...(isPaid ? {} : await by.headers(operation, path)), ...more.headers };
   // With a key, prices are asked for without limit.
   return node.send(method, path, text, { key: keyed || usd !== null ? callerKey : null, ...more, headers });
+}
+
+/** As if a person had set up an app. */
+async function secondFactor(person: string): Promise<void> {
+  if (!isPersonId(person)) throw new RangeError(`${person} is nobody`);
+  const now = timestampOf(Date.now());
+  const factor = {
+    kind: 'totp',
+    id: newSecondFactorId(node.context.config.id, Date.now()),
+    name: 'App',
+    createdAt: now,
+  } as const;
+  const factors = [{ ...factor, lastUsedAt: null, lastStep: 0 }];
+  const held = { account: accountId(), holder: person, factors, recoveryCodes: [], recoveryCodesAt: now };
+  await node.context.store.write([secondFactorTable.put([held.account, person], held)]);
 }
 
 /** Does something for every operation, a few at a time, and names all that it found fault with. */
