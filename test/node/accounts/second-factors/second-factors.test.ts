@@ -1,0 +1,125 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import pino from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { NOTHING_SHOWN } from '../../../../node/accounts/second-factors/proof.ts';
+import { passkeySite } from '../../../../node/accounts/second-factors/passkeys.ts';
+import { type Holder, SecondFactors } from '../../../../node/accounts/second-factors/second-factors.ts';
+import { type Timestamp, timestampOf } from '../../../../protocol/time.ts';
+import { AccountFixture, refusal } from '../account-fixture.ts';
+
+const ADA: Holder = { account: 'acc_eu_ada', holder: 'owner' };
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const payloadKey = randomBytes(32);
+
+/** HOTP (RFC 4226 §5.3) by the steps of TOTP (RFC 6238 §4.2). */
+function totp(secret: Uint8Array, seconds: number, digits: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(seconds / 30)));
+  const digest = createHmac('sha1', secret).update(counter).digest();
+  const number = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fff_ffff;
+  return String(number % 10 ** digits).padStart(digits, '0');
+}
+
+function bytesOf(base32: string): Uint8Array {
+  const bits = [...base32].map((char) => BASE32.indexOf(char).toString(2).padStart(5, '0')).join('');
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
+}
+
+/** As a node of this account has them; `at`: its address, `copiedAt`: when the copy was taken that it comes from. */
+function openIn(fixture: AccountFixture, at = 'https://eu.example', copiedAt: Timestamp | null = null) {
+  return SecondFactors.open({
+    store: fixture.store,
+    accountStore: fixture.accounts.accountStore,
+    addressOf: async () => 'ada@example.org',
+    payloadKey,
+    copiedAt,
+    mailer: null,
+    baseUrl: () => at,
+    log: pino({ level: 'silent' }),
+  });
+}
+
+async function withApp(fixture: AccountFixture) {
+  const factors = await openIn(fixture);
+  const id = factors.newId();
+  const secret = bytesOf((await factors.setupOf(ADA, id)).secret);
+  const now = () => totp(secret, fixture.now / 1000, 6);
+  const codes = await factors.addTotp(ADA, { id, name: 'App', code: now() }, 'operator');
+  return { factors, id, codes, now };
+}
+
+test('the codes are those of RFC 6238', async () => {
+  const secret = Buffer.from('12345678901234567890');
+  for (const [seconds, code] of [
+    [59, '94287082'],
+    [1_111_111_109, '07081804'],
+    [1_111_111_111, '14050471'],
+    [1_234_567_890, '89005924'],
+    [2_000_000_000, '69279037'],
+    [20_000_000_000, '65353130'],
+  ] as const) {
+    assert.is(totp(secret, seconds, 8), code);
+  }
+  await using fixture = await AccountFixture.open();
+  const { factors, now } = await withApp(fixture);
+  fixture.now += 30_000;
+  assert.is((await factors.prove(ADA, { ...NOTHING_SHOWN, code: now() }))?.kind, 'totp');
+  const before = now();
+  fixture.now += 30_000;
+  assert.is((await factors.prove(ADA, { ...NOTHING_SHOWN, code: before }))?.kind, 'totp', 'a clock half a minute late');
+  fixture.now += 30_000;
+  assert.is(await refusal(factors.prove(ADA, { ...NOTHING_SHOWN, code: before })), 'second-factor-wrong');
+});
+
+test('another account, another person and another node have other codes', async () => {
+  await using fixture = await AccountFixture.open();
+  const { factors, id } = await withApp(fixture);
+  const { secret } = await factors.setupOf(ADA, id);
+  assert.is.not((await factors.setupOf({ ...ADA, account: 'acc_eu_grace' }, id)).secret, secret);
+  assert.is.not((await factors.setupOf(ADA, factors.newId())).secret, secret);
+  assert.is((await factors.setupOf(ADA, id)).secret, secret);
+  assert.not.match(JSON.stringify(await fixture.rows()), secret);
+});
+
+test('in a restored copy the recovery codes that are as old are void, and the apps stay', async () => {
+  await using fixture = await AccountFixture.open();
+  const { codes } = await withApp(fixture);
+  const [code = ''] = codes;
+  const later = await openIn(fixture, undefined, timestampOf(fixture.now - 1));
+  assert.is((await later.of(ADA))?.recoveryCodes.length, codes.length, 'made since the copy');
+  const restored = await openIn(fixture, undefined, timestampOf(fixture.now));
+  assert.is(await refusal(restored.prove(ADA, { ...NOTHING_SHOWN, code })), 'second-factor-wrong');
+  assert.is((await restored.of(ADA))?.factors.length, 1);
+});
+
+test('what a browser makes up is no passkey, and no address without a name has any', async () => {
+  await using fixture = await AccountFixture.open();
+  const factors = await openIn(fixture);
+  const challenge = randomBytes(32);
+  const credential = { id: 'AAAA', rawId: 'AAAA', type: 'public-key' };
+  const response = { clientDataJSON: 'AAAA', attestationObject: 'AAAA' };
+  for (const passkey of ['', 'null', '{}', '[', JSON.stringify({ ...credential, response }), '9'.repeat(10_000)]) {
+    const add = factors.addPasskey(ADA, { name: 'Key', passkey, challenge }, 'operator');
+    assert.is(await refusal(add), 'second-factor-wrong', passkey.slice(0, 80));
+  }
+  assert.is(await factors.of(ADA), undefined);
+  for (const address of ['https://192.0.2.1', 'https://[2001:db8::1]:8443', 'http://eu.example']) {
+    assert.is(passkeySite(address), null, address);
+  }
+  assert.equal(passkeySite('https://eu.example/verify'), { host: 'eu.example', origin: 'https://eu.example' });
+});
+
+test('somebody has five at most', async () => {
+  await using fixture = await AccountFixture.open();
+  const { factors } = await withApp(fixture);
+  const add = async (): Promise<unknown> => {
+    const id = factors.newId();
+    const code = totp(bytesOf((await factors.setupOf(ADA, id)).secret), fixture.now / 1000, 6);
+    return factors.addTotp(ADA, { id, name: 'App', code }, 'operator');
+  };
+  for (let count = 1; count < 5; count++) assert.equal(await add(), [], 'recovery codes come with the first');
+  assert.is(await refusal(add()), 'too-many-second-factors');
+});
+
+test.run();
