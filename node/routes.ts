@@ -253,6 +253,7 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
     operatorOverviewRoute({
       ...context,
       federation: federationSourcesOf(context),
+      node: config.id,
       isSelling: context.paymentService !== null,
     }),
     ...rosterRoutes({ ...context, self: config.id, currentRosters: keys.currentRosters, votes: rosterVotes }),

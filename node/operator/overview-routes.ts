@@ -1,3 +1,4 @@
+import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { StorageGuard } from '../accounts/limits/storage-guard.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
@@ -6,10 +7,17 @@ import type { OperatorRoute } from '../http/route.ts';
 import { federationAnswer, type FederationSources } from '../http/routes/federation.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Sealer } from '../intake/sealing/sealer.ts';
-import type { SettlementLedger } from '../payments/settlement-ledger.ts';
+import { type AnchoringTime, anchoringTimes } from '../log/anchoring-times.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import type { SettledDay, SettlementLedger } from '../payments/settlement-ledger.ts';
+import type { Reads } from '../store/store.ts';
 import { operatorRoute } from './operator-listener.ts';
 
 export const OVERVIEW_PATH = '/overview';
+/** Batches whose times are told. */
+const BATCHES = 60;
+/** Of USDC: six decimals. */
+const ATOMIC_PER_USD = 1_000_000;
 
 export interface OverviewRouteServices {
   readonly federation: FederationSources;
@@ -17,7 +25,10 @@ export interface OverviewRouteServices {
   readonly intake: Pick<Intake, 'queued' | 'recorded'>;
   readonly sealer: Pick<Sealer, 'waiting'>;
   readonly storageGuard: Pick<StorageGuard, 'state'>;
-  readonly settlements: Pick<SettlementLedger, 'head'>;
+  readonly store: Reads;
+  readonly node: NodeId;
+  readonly federationLog: Pick<FederationLog, 'batch'>;
+  readonly settlements: Pick<SettlementLedger, 'head' | 'recentDays'>;
   /** Whether it takes payments. */
   readonly isSelling: boolean;
   readonly now: () => number;
@@ -25,7 +36,8 @@ export interface OverviewRouteServices {
 
 /** `GET /overview`: how the node stands, for its operator's console. */
 export function operatorOverviewRoute(services: OverviewRouteServices): OperatorRoute {
-  const { federation, anchoring, intake, sealer, storageGuard, settlements, isSelling, now } = services;
+  const { federation, anchoring, intake, sealer, storageGuard, store, node, federationLog } = services;
+  const { settlements, isSelling, now } = services;
   return operatorRoute('GET', OVERVIEW_PATH, async () => {
     const { ledger, spend, inFlight, backlog, lagSeconds, delayed } = await anchoring.state();
     const { level, usedBytes, quotaBytes, freeBytes } = storageGuard.state;
@@ -41,6 +53,7 @@ export function operatorOverviewRoute(services: OverviewRouteServices): Operator
         backlog,
         lagSeconds: Math.round(lagSeconds),
         delayed,
+        batches: (await anchoringTimes(store, federationLog, node, BATCHES)).map(plainTime),
         spend: {
           hourTransactions: spend.hour.transactions,
           dayTransactions: spend.day.transactions,
@@ -48,8 +61,20 @@ export function operatorOverviewRoute(services: OverviewRouteServices): Operator
         },
       },
       storage: { level, usedBytes, quotaBytes, freeBytes },
-      payments: { isSelling, settled: settlements.head.entries },
+      payments: {
+        isSelling,
+        settled: settlements.head.entries,
+        days: (await settlements.recentDays()).map(plainDay),
+      },
       federation: federationAnswer(federation),
     };
   });
+}
+
+function plainTime({ batch, sealedAt, seconds }: AnchoringTime) {
+  return { batch, sealedAt, seconds };
+}
+
+function plainDay({ day, settled, atomicAmount }: SettledDay) {
+  return { day, settled, usd: Number(atomicAmount) / ATOMIC_PER_USD };
 }

@@ -129,15 +129,38 @@ export interface LinksSection {
 export interface ChartSection {
   readonly kind: 'chart';
   readonly title: string;
-  readonly json: string;
+  /** As of a table. */
+  readonly json: string | null;
   /** The member of the answer that has the points, and the field of each that is drawn. */
   readonly member: string;
   readonly field: string;
+  /** What a point stands for, and what its value counts. */
+  readonly axis: string;
   readonly unit: string;
   readonly points: readonly { readonly label: string; readonly value: number }[];
 }
 
-export type Section = ChartSection | FactsSection | FormSection | LinksSection | QrSection | TableSection | TextSection;
+/** What of a row of numbered things is not there, drawn on the server, and as a table. */
+export interface StripSection {
+  readonly kind: 'strip';
+  readonly title: string;
+  readonly json: string;
+  /** The member of the answer that has the gaps: `from`, `to`, `reason`. */
+  readonly member: string;
+  readonly first: number;
+  readonly last: number;
+  readonly gaps: readonly { readonly from: number; readonly to: number; readonly reason: string }[];
+}
+
+export type Section =
+  | ChartSection
+  | FactsSection
+  | FormSection
+  | LinksSection
+  | QrSection
+  | StripSection
+  | TableSection
+  | TextSection;
 
 /** A screen of the console, or the way into it. */
 export interface ConsolePage {

@@ -5,11 +5,13 @@ import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import {
   beginSettlements,
   extendSettlements,
+  settlementLine,
   type Settlement,
   type SettlementEnd,
   type SettlementFacts,
 } from '../../protocol/payments/settlement.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -47,6 +49,14 @@ export interface WalletStanding {
   readonly summary: WalletSummary | undefined;
 }
 
+/** What was settled on a day of UTC. */
+export interface SettledDay {
+  readonly day: AuditDay;
+  readonly settled: number;
+  /** Of all of them together, in the token's smallest unit. */
+  readonly atomicAmount: bigint;
+}
+
 interface End extends SettlementEnd {
   /** Counter of the first line of the last line's day. */
   readonly dayFirst: number;
@@ -59,6 +69,8 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Lines that one look at the last days reads at most. */
+const MAX_RECENT = 2_000;
 /** Settlements of one write: building it keeps the event loop for a few milliseconds. */
 const WRITE_SETTLEMENTS = 128;
 const EPOCH = timestampOf(0);
@@ -98,6 +110,21 @@ export class SettlementLedger {
   /** The last closed day; null before the first. */
   get closedThrough(): AuditDay | null {
     return this.#closed;
+  }
+
+  /** The days of the last lines, the oldest first, up to `MAX_RECENT` lines: of the first of them it may lack some. */
+  async recentDays(): Promise<readonly SettledDay[]> {
+    const days = new Map<AuditDay, SettledDay>();
+    const slices = new TimeSlices();
+    const from = Math.max(1, this.#end.seq - MAX_RECENT + 1);
+    for await (const [, line] of settlementTable.under(this.#options.store, [], { from })) {
+      if (slices.isOver) await slices.rest();
+      const { at, amount } = settlementLine.parse(line).settlement;
+      const day = dayOf(at);
+      const { settled, atomicAmount } = days.get(day) ?? { settled: 0, atomicAmount: 0n };
+      days.set(day, { day, settled: settled + 1, atomicAmount: atomicAmount + BigInt(amount) });
+    }
+    return [...days.values()];
   }
 
   /** What a wallet has paid here; undefined where it never did. */

@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { Closed, CountShape, NodeIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CountShape, NodeIdShape, OrdinalShape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** Days that the overview counts records of, today the last. */
 export const OVERVIEW_DAYS = 30;
+/** Batches that it says the times of. */
+export const OVERVIEW_BATCHES = 30;
 /** A key that ends within so many days is told of. */
 export const KEY_ENDS_SOON_DAYS = 30;
 
@@ -23,6 +25,18 @@ export const OverviewAnswerShape = Closed({
   }),
   /** Whether the node reaches the ledger that its batches are named on. */
   ledger: Type.String(),
+  anchoring: Closed({
+    /** The last batches of this node that the ledger has named, the oldest first. */
+    batches: Type.Array(
+      Closed({
+        batch: OrdinalShape,
+        sealedAt: TimestampShape,
+        /** From its sealing to its consensus time. */
+        seconds: CountShape,
+      }),
+      { maxItems: OVERVIEW_BATCHES },
+    ),
+  }),
   /** Of those that the key sees: whose clocks run, whose first one ends within a day, whose first one is over. */
   incidents: Closed({
     open: CountShape,
@@ -55,6 +69,7 @@ export const OVERVIEW_EXAMPLE = {
     })),
   },
   ledger: 'ok',
+  anchoring: { batches: [{ batch: 42, sealedAt: EXAMPLE_SUBMITTED_AT, seconds: 11 }] },
   incidents: { open: 2, dueSoon: 1, overdue: 0, truncated: false },
   keys: { active: 3, endingSoon: 1 },
   packs: { ready: 1, making: 0, failed: 0 },

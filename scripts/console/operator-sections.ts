@@ -1,6 +1,6 @@
 import { cellOf, itemsOf, memberOf } from '../../node/http/console/cells.ts';
-import { columns, factsFrom } from '../../node/http/console/screen.ts';
-import type { Section, TableSection } from '../../node/pages/console-page.ts';
+import { columns, factsFrom, textOf } from '../../node/http/console/screen.ts';
+import type { ChartSection, Section, TableSection } from '../../node/pages/console-page.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 
 /** What the node told its operator, by what was asked. */
@@ -38,6 +38,19 @@ export function operatorSections({ overview, lists, feed, keys }: OperatorAnswer
       'payments.isSelling': 'It takes payments',
       'payments.settled': 'Payments settled',
     }),
+    chart(overview, 'How long the ledger took for the last batches', 'anchoring.batches', {
+      label: 'batch',
+      field: 'seconds',
+      axis: 'Batch',
+      unit: 'seconds',
+    }),
+    chart(overview, 'Payments of the last days', 'payments.days', {
+      label: 'day',
+      field: 'settled',
+      axis: 'Day',
+      unit: 'payments',
+    }),
+    chart(overview, 'Paid on the last days', 'payments.days', { label: 'day', field: 'usd', axis: 'Day', unit: 'USD' }),
     table(overview, 'Members', 'federation.members', {
       node: 'Member',
       region: 'Region',
@@ -83,6 +96,19 @@ export function operatorSections({ overview, lists, feed, keys }: OperatorAnswer
     }),
     table(overview, 'Misbehaviour', 'federation.equivocations', { node: 'Member', batch: 'Batch', stands: 'Stands' }),
   ];
+}
+
+function chart(
+  answer: JsonObject,
+  title: string,
+  member: string,
+  { label, ...drawn }: Pick<ChartSection, 'axis' | 'field' | 'unit'> & { readonly label: string },
+): ChartSection {
+  const points = itemsOf(answer, member).map((item) => ({
+    label: textOf(item, label),
+    value: Number(item[drawn.field]),
+  }));
+  return { kind: 'chart', title, json: null, member, ...drawn, points };
 }
 
 function table(

@@ -1,5 +1,6 @@
 import {
   KEY_ENDS_SOON_DAYS,
+  OVERVIEW_BATCHES,
   OVERVIEW_DAYS,
   OVERVIEW_EXAMPLE,
   type OverviewAnswer,
@@ -13,7 +14,10 @@ import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import type { DailyUsage } from '../../accounts/limits/daily-usage.ts';
 import type { SignIns } from '../../accounts/sign-ins/sign-ins.ts';
 import type { Incidents } from '../../governance/incidents.ts';
+import { anchoringTimes } from '../../log/anchoring-times.ts';
+import type { FederationLog } from '../../log/federation-log.ts';
 import type { Packs } from '../../packs/packs.ts';
+import type { Reads } from '../../store/store.ts';
 import type { KeyRoute } from '../route.ts';
 
 /** Incidents of each state that are counted. */
@@ -28,6 +32,8 @@ export interface OverviewServices {
   readonly keys: Pick<ApiKeys, 'list'>;
   readonly packs: Pick<Packs, 'list'>;
   readonly signIns: Pick<SignIns, 'list'>;
+  readonly store: Reads;
+  readonly federationLog: Pick<FederationLog, 'batch'>;
   /** Of the node's health. */
   readonly ledger: () => string;
   readonly now: () => number;
@@ -35,7 +41,7 @@ export interface OverviewServices {
 
 /** `GET /v1/overview` (api-rules §10 item 7): how an account stands at this node, in one answer. */
 export function overviewRoute(services: OverviewServices): KeyRoute {
-  const { node, usage, ledger, now } = services;
+  const { node, usage, store, federationLog, ledger, now } = services;
   return {
     method: 'GET',
     path: '/v1/overview',
@@ -45,7 +51,7 @@ export function overviewRoute(services: OverviewServices): KeyRoute {
       summary: 'How the account stands at this node',
       description:
         `Records by days of UTC, as \`GET /v1/usage\` counts them; incidents whose clocks run, up to ${MAX_COUNTED} of each ` +
-        'state; keys, packs of evidence and sign-ins.',
+        'state; keys, packs of evidence and sign-ins; how long the ledger took to name the last batches of the node.',
       answer: { shape: OverviewAnswerShape, example: OVERVIEW_EXAMPLE },
       problems: [],
     },
@@ -58,6 +64,7 @@ export function overviewRoute(services: OverviewServices): KeyRoute {
         asOf: timestampOf(now()),
         records: { today: figures.recordsToday, thisMonth: figures.recordsThisMonth, days: [...days] },
         ledger: ledger(),
+        anchoring: { batches: [...(await anchoringTimes(store, federationLog, node, OVERVIEW_BATCHES))] },
         incidents: await incidentsOf(services, caller),
         keys: await keysOf(services, account.id),
         packs: await packsOf(services, account.id),

@@ -12,7 +12,9 @@ import {
   settlementTable,
 } from '../../../node/payments/settlement-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
-import { auditDay } from '../../../protocol/audit/day.ts';
+
+import { timestampOf } from '../../../protocol/time.ts';
+import { auditDay, dayOf } from '../../../protocol/audit/day.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';
 import { beginSettlements, followSettlements, type SettlementFacts } from '../../../protocol/payments/settlement.ts';
 import { atomicAmount, USDC } from '../../../protocol/payments/usdc.ts';
@@ -103,6 +105,22 @@ test('a clock that goes back does not take the ledger back, and a closed day sta
   assert.is((await ledger.append(facts(2), () => [])).at, first.at);
   await ledger.closeThrough(auditDay('2026-11-21'));
   assert.is((await ledger.append(facts(3), () => [])).at, '2026-11-22T00:00:00.000Z');
+});
+
+test('the last days are summed up, each by what was settled on it', async () => {
+  await using fixture = await PaymentFixture.open();
+  const { ledger } = fixture.opened;
+  assert.equal(await ledger.recentDays(), []);
+  for (const nonce of [1, 2]) await ledger.append(facts(nonce), () => []);
+  fixture.clock += 2 * DAY_MS;
+  await ledger.append(facts(3, { amount: atomicAmount('2500') }), () => []);
+  assert.equal(
+    (await ledger.recentDays()).map(({ day, settled, atomicAmount: sum }) => [day, settled, sum]),
+    [
+      [dayOf(timestampOf(START)), 2, 2_000n],
+      [dayOf(timestampOf(START + 2 * DAY_MS)), 1, 2_500n],
+    ],
+  );
 });
 
 test('the head of every day is attested once, when the day is over', async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import type { Cell, Section } from '../../../pages/console-page.ts';
+import type { Cell, Section, StripSection } from '../../../pages/console-page.ts';
 import { itemsOf, objectAt } from '../cells.ts';
 import {
   columns,
@@ -32,9 +32,9 @@ export const sourceScreen: Screen = {
           'checked.from': 'Checked from',
           'checked.to': 'Checked to',
           ranges: 'There',
-          gaps: 'Missing',
           forks: 'Forks',
         }),
+        ...stripOf(answer, json),
         {
           kind: 'links',
           title: 'Of this source',
@@ -48,6 +48,17 @@ export const sourceScreen: Screen = {
     };
   },
 };
+
+/** What was checked of a source, and what of it is missing; nothing where it has no record. */
+function stripOf(answer: JsonObject, json: string): readonly StripSection[] {
+  const checked = objectAt(answer, 'checked');
+  if (checked.from === undefined) return [];
+  const gaps = itemsOf(answer, 'gaps').map(({ from, to, reason }) => {
+    return { from: Number(from), to: Number(to), reason: String(reason) };
+  });
+  const [first, last] = [Number(checked.from), Number(checked.to)];
+  return [{ kind: 'strip', title: 'What is missing', json, member: 'gaps', first, last, gaps }];
+}
 
 /** How long the records of a source are kept, and what holds them. */
 export const retentionScreen: Screen = {

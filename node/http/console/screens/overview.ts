@@ -33,6 +33,7 @@ export const overviewScreen: Screen = {
           asOf: 'As of',
         }),
         recordsOf(overview),
+        anchoringOf(overview),
         {
           kind: 'links',
           title: 'Look closer',
@@ -53,11 +54,27 @@ function recordsOf(overview: JsonObject): ChartSection {
     kind: 'chart',
     title: 'Records of the last 30 days',
     json: JSON_PATH,
+    axis: 'Day',
     unit: 'records',
     member: 'records.days',
     field: 'records',
     points: itemsOf(overview, 'records.days').map((day) => {
       return { label: textOf(day, 'day'), value: Number(day.records) };
+    }),
+  };
+}
+
+function anchoringOf(overview: JsonObject): ChartSection {
+  return {
+    kind: 'chart',
+    title: 'How long the ledger took for the last batches of this node',
+    json: JSON_PATH,
+    axis: 'Batch',
+    unit: 'seconds',
+    member: 'anchoring.batches',
+    field: 'seconds',
+    points: itemsOf(overview, 'anchoring.batches').map((batch) => {
+      return { label: textOf(batch, 'batch'), value: Number(batch.seconds) };
     }),
   };
 }

@@ -8,7 +8,7 @@ const GAP = 0.2;
 
 /** Bars for the eye, and the same values in a table for everybody. */
 export function ChartView({ section, root, id }: SectionProps<ChartSection>) {
-  const { title, json, member, field, unit, points } = section;
+  const { title, json, member, field, axis, unit, points } = section;
   const most = Math.max(1, ...points.map(({ value }) => value));
   const step = WIDTH / Math.max(1, points.length);
   return (
@@ -29,12 +29,12 @@ export function ChartView({ section, root, id }: SectionProps<ChartSection>) {
           );
         })}
       </svg>
-      <details>
+      <details class="figures">
         <summary>{`${title} as a table`}</summary>
-        <table data-json={json} data-member={member}>
+        <table {...(json === null ? {} : { 'data-json': json })} data-member={member}>
           <thead>
             <tr>
-              <th scope="col">Day</th>
+              <th scope="col">{axis}</th>
               <th scope="col">{unit}</th>
             </tr>
           </thead>
@@ -52,9 +52,11 @@ export function ChartView({ section, root, id }: SectionProps<ChartSection>) {
           </tbody>
         </table>
       </details>
-      <p class="ways">
-        <a href={`${root}${json.slice(1)}`}>{`${title} as JSON`}</a>
-      </p>
+      {json === null ? null : (
+        <p class="ways">
+          <a href={`${root}${json.slice(1)}`}>{`${title} as JSON`}</a>
+        </p>
+      )}
     </section>
   );
 }

@@ -2,6 +2,7 @@ import { type ConsolePage, SCREENS, type Section } from '../../console-page.ts';
 import type { Root } from '../../page.ts';
 import { Code, Foreign, Moment } from '../foreign.tsx';
 import { ChartView } from './chart.tsx';
+import { StripView } from './strip.tsx';
 import { FormView } from './form.tsx';
 import { FactsView, LinksView, QrView, TableView, TextView } from './sections.tsx';
 
@@ -82,6 +83,8 @@ function SectionView(props: SectionProps<Section>) {
       return <LinksView {...props} section={section} />;
     case 'qr':
       return <QrView {...props} section={section} />;
+    case 'strip':
+      return <StripView {...props} section={section} />;
     case 'chart':
       return <ChartView {...props} section={section} />;
   }
