@@ -1,20 +1,18 @@
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FORMS } from '../../node/http/console/forms.ts';
 import { SCREENS } from '../../node/http/console/screens.ts';
-import { isJsonArray, isJsonObject, type JsonValue } from '../../protocol/json/value.ts';
-import { parseJson } from '../../protocol/json/parse.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { until } from '../fixtures/until.ts';
 import { accessibilityFaults } from './axe.ts';
-import { launchChromium, watch } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
+import { ConsoleBrowser, idIn } from './console-browser.ts';
 
 const HOSTILE = '<svg onload=alert(1)>\u202e"\'&';
 const NARROW = { width: 320, height: 640 };
 const KEY = API_KEYS.unmetered;
-const MAX_DEPTH = 64;
 
 const browser = await launchChromium('the console was not opened in a real one');
 if (browser !== null) {
@@ -25,29 +23,8 @@ if (browser !== null) {
     await network[Symbol.asyncDispose]();
   });
 
-  const signIn = async (options: Parameters<typeof browser.newContext>[0] = {}, key: string = KEY) => {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    const seen = await watch(page);
-    await page.goto(`${node.baseUrl}/console`);
-    await page.getByLabel('API key (required)').fill(key);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL(/\/console$/);
-    return { page, seen, [Symbol.asyncDispose]: () => context.close() };
-  };
-  const send = async (page: Page, form: string, fields: Readonly<Record<string, string>>): Promise<void> => {
-    await page.goto(`${node.baseUrl}/console/forms/${form}`);
-    await fill(page, fields);
-    await page.locator('form.fields button').click();
-    await page.waitForSelector('[role=status], [role=alert]');
-  };
-  const done = async (page: Page, form: string, fields: Readonly<Record<string, string>>): Promise<string> => {
-    await send(page, form, fields);
-    const text = await page.locator('main').innerText();
-    assert.match(text, /● Done\./, text);
-    return text;
-  };
-  const idIn = (text: string, prefix: string): string => new RegExp(`${prefix}_eu_\\w+`).exec(text)?.[0] ?? '';
+  const signIn = (options: BrowserContextOptions = {}, key: string = KEY) =>
+    ConsoleBrowser.byKey(browser, node.baseUrl, key, options);
 
   const decision = await node.attest({ text: HOSTILE }, { sourceId: HOSTILE });
   const hook = await node.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['key.expiring'] });
@@ -58,14 +35,14 @@ if (browser !== null) {
   test('a person registers a system, reviews a decision, reports an incident and goes on with it', async () => {
     await using open = await signIn();
     const { page, seen } = open;
-    await done(page, 'system', { systemRef: HOSTILE, role: 'provider', intendedPurpose: HOSTILE, owner: HOSTILE });
+    await open.done('system', { systemRef: HOSTILE, role: 'provider', intendedPurpose: HOSTILE, owner: HOSTILE });
     await page.goto(`${node.baseUrl}/console/records/${decision}`);
     await page.getByRole('link', { name: 'Record a review of it' }).click();
     assert.is(await page.getByLabel('Original attestation id (required)').inputValue(), decision);
-    await fill(page, { reviewerId: 'staff-1', reviewOutcome: 'confirmed', overrideReason: HOSTILE });
+    await open.fillIn({ reviewerId: 'staff-1', reviewOutcome: 'confirmed', overrideReason: HOSTILE });
     await page.getByRole('button', { name: 'Record it' }).click();
     assert.match(await page.locator('main').innerText(), /● Done\./);
-    const reported = await done(page, 'incident', {
+    const reported = await open.done('incident', {
       sourceId: HOSTILE,
       severity: 'serious',
       description: HOSTILE,
@@ -77,15 +54,15 @@ if (browser !== null) {
     await page.goto(`${node.baseUrl}/console/incidents/${incident}`);
     assert.match(await page.locator('main').innerText(), /missed/);
     await page.getByRole('link', { name: 'Record a corrective action' }).click();
-    await fill(page, { nonconformityDescription: HOSTILE, status: 'planned' });
+    await open.fillIn({ nonconformityDescription: HOSTILE, status: 'planned' });
     await page.getByRole('button', { name: 'Record it' }).click();
     assert.match(await page.locator('main').innerText(), /● Done\./);
-    const first = await done(page, 'risk-assessment', {
+    const first = await open.done('risk-assessment', {
       sourceId: HOSTILE,
       risksIdentified: 'one',
       residualRisk: 'high',
     });
-    const again = await done(page, 'risk-assessment', {
+    const again = await open.done('risk-assessment', {
       sourceId: HOSTILE,
       risksIdentified: 'one\ntwo',
       residualRisk: 'low',
@@ -102,28 +79,28 @@ if (browser !== null) {
     const { page } = open;
     const lost = await node.attest({ text: 'to be erased' }, { sourceId: 'held' });
     const lock = { sourceId: 'held', scope: 'decisions', retentionPeriodDays: '1825', startsAt: '2026-01-01' };
-    const held = await done(page, 'retention-lock', { ...lock, legalHold: 'yes', lockedBy: 'staff-1' });
+    const held = await open.done('retention-lock', { ...lock, legalHold: 'yes', lockedBy: 'staff-1' });
     const lockId = idIn(held, 'rtl');
     const erasure = { attestationIds: lost, legalBasis: 'GDPR 17', requestedBy: 'dpo' };
-    await send(page, 'erasure', erasure);
+    await open.send('erasure', erasure);
     assert.match(await page.locator('main').innerText(), /Not done/);
     await page.goto(`${node.baseUrl}/console/records/${lost}?payload=1`);
     assert.match(await page.locator('main').innerText(), /to be erased/);
 
     await page.goto(`${node.baseUrl}/console/retention?sourceId=held`);
     await page.getByRole('link', { name: 'Release the hold' }).click();
-    await fill(page, { releasedBy: 'staff-1', reason: 'over' });
+    await open.fillIn({ releasedBy: 'staff-1', reason: 'over' });
     await page.getByRole('button', { name: 'Record it' }).click();
     assert.match(await page.locator('main').innerText(), /Not done/);
 
     const { body } = await node.post('/v1/keys', { preset: 'admin', name: 'second' });
     await using second = await signIn({}, String(body.apiKey));
     await second.page.goto(`${node.baseUrl}/console/forms/hold-release?lockId=${lockId}`);
-    await fill(second.page, { releasedBy: 'staff-2', reason: 'over' });
+    await second.fillIn({ releasedBy: 'staff-2', reason: 'over' });
     await second.page.getByRole('button', { name: 'Record it' }).click();
     assert.match(await second.page.locator('main').innerText(), /● Done\./);
     const free = await node.attest({ text: 'nothing keeps it' }, { sourceId: 'free' });
-    await done(page, 'erasure', { ...erasure, attestationIds: free });
+    await open.done('erasure', { ...erasure, attestationIds: free });
     await page.goto(`${node.baseUrl}/console/records/${free}?payload=1`);
     assert.match(await page.locator('main').innerText(), /It was erased/);
   });
@@ -156,28 +133,18 @@ if (browser !== null) {
     let figures = 0;
     for (const path of pathsOf({ decision, incident, assessments, webhook })) {
       await page.goto(`${node.baseUrl}/console${path}`);
-      for (const { json, member, row, field, value } of await page.evaluate(figuresOfPage)) {
-        // What is counted by the minute has gone on since.
-        if (json.startsWith('/v1/usage') || json.startsWith('/v1/audit-log')) continue;
-        const answer = parseJson((await node.get(json)).text, { maxDepth: MAX_DEPTH });
-        assert.is(
-          String(valueAt(answer, [...pathParts(member), ...row, ...pathParts(field)])),
-          value,
-          `${json} ${field}`,
-        );
-        figures++;
-      }
+      figures += await open.requireFigures();
     }
     assert.ok(figures > 30, String(figures));
   });
 
   test('all of it works from the keyboard, without scripts, and what is typed outlives a reload', async () => {
     await using open = await signIn({ javaScriptEnabled: false });
-    await done(open.page, 'session-start', { sourceId: 'plain' });
+    await open.done('session-start', { sourceId: 'plain' });
     await using scripted = await signIn();
     const { page } = scripted;
     await page.goto(`${node.baseUrl}/console/forms/incident`);
-    await fill(page, { description: 'half a report' });
+    await scripted.fillIn({ description: 'half a report' });
     await page.reload();
     assert.is(await page.locator('[name=description]').inputValue(), 'half a report');
     assert.is(await page.evaluate(() => localStorage.length), 0);
@@ -200,15 +167,6 @@ if (browser !== null) {
     assert.is(await page.locator('nav:visible, form:visible').count(), 0);
     assert.ok(await page.locator('h1').isVisible());
   });
-}
-
-async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) {
-    const control = page.locator(`form.fields [name="${name}"]`);
-    const tag = await control.evaluate((element) => element.tagName);
-    if (tag === 'SELECT') await control.selectOption(value);
-    else await control.fill(value);
-  }
 }
 
 interface Made {
@@ -234,40 +192,6 @@ function pathsOf({ decision, incident, assessments, webhook }: Made): readonly s
     `/retention?sourceId=${encodeURIComponent(HOSTILE)}`,
     ...FORMS.map(({ name }) => `/forms/${name}`),
   ];
-}
-
-interface Figure {
-  readonly json: string;
-  readonly member: string;
-  readonly row: readonly number[];
-  readonly field: string;
-  readonly value: string;
-}
-
-/** In the page: each figure, and where in which answer it stands. */
-function figuresOfPage(): Figure[] {
-  return [...document.querySelectorAll<HTMLDataElement>('data[data-field]')].flatMap((figure) => {
-    const list = figure.closest<HTMLElement>('[data-json]');
-    if (list === null) return [];
-    const line = figure.closest('tr');
-    const row = line === null ? [] : [[...(line.parentElement?.children ?? [])].indexOf(line)];
-    const { json = '', member = '' } = list.dataset;
-    return [{ json, member, row, field: figure.dataset.field ?? '', value: figure.value }];
-  });
-}
-
-function pathParts(path: string): readonly string[] {
-  return path === '' ? [] : path.split('.');
-}
-
-function valueAt(answer: JsonValue, path: readonly (number | string)[]): JsonValue | undefined {
-  let value: JsonValue | undefined = answer;
-  for (const part of path) {
-    if (value === undefined) return undefined;
-    if (isJsonArray(value)) value = value[Number(part)];
-    else value = isJsonObject(value) ? value[String(part)] : undefined;
-  }
-  return value;
 }
 
 test.run();
