@@ -152,7 +152,24 @@ export interface StripSection {
   readonly gaps: readonly { readonly from: number; readonly to: number; readonly reason: string }[];
 }
 
+/** One thing of a list of the API, on a board. */
+export interface Card {
+  /** Where it stands in the answer: `correctiveActions.2`. */
+  readonly member: string;
+  readonly facts: readonly { readonly title: string; readonly cell: Cell }[];
+  readonly way: Cell;
+}
+
+/** Things side by side, by the states that they are in. */
+export interface BoardSection {
+  readonly kind: 'board';
+  readonly title: string;
+  readonly json: string;
+  readonly columns: readonly { readonly title: string; readonly cards: readonly Card[] }[];
+}
+
 export type Section =
+  | BoardSection
   | ChartSection
   | FactsSection
   | FormSection

@@ -1,6 +1,7 @@
 import { INCIDENT_STATES } from '../../../../protocol/compliance/incident-state.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import type { Cell, Section, TableSection } from '../../../pages/console-page.ts';
+import { ACTION_STATUSES } from '../../../../protocol/statement/vocabulary.ts';
+import type { BoardSection, Card, Cell, TableSection } from '../../../pages/console-page.ts';
 import { cellOf, itemsOf, objectAt } from '../cells.ts';
 import {
   columns,
@@ -159,42 +160,38 @@ function notificationsOf(incident: JsonObject, json: string): TableSection {
   };
 }
 
-/** The last revision of each action counts. */
-function actionsOf(answer: JsonObject, json: string): Section {
-  const last = new Map(itemsOf(answer, 'correctiveActions').map((one) => [textOf(one, 'correctiveActionId'), one]));
-  const titles = columns({
-    actionStatus: 'State',
+/** States that most actions never have. */
+const ENDS: ReadonlySet<string> = new Set(['ineffective', 'cancelled']);
+
+/** A column for each state; the last revision of each action counts. */
+function actionsOf(answer: JsonObject, json: string): BoardSection {
+  const all = itemsOf(answer, 'correctiveActions').map((action, i) => ({ action, member: `correctiveActions.${i}` }));
+  const last = new Map(all.map((one) => [textOf(one.action, 'correctiveActionId'), one]));
+  const columnOf = (state: string) => ({
+    title: state,
+    cards: [...last.values()].filter(({ action }) => action.actionStatus === state).map(cardOf),
+  });
+  const shown = ACTION_STATUSES.map(columnOf).filter(({ title, cards }) => cards.length > 0 || !ENDS.has(title));
+  return { kind: 'board', title: 'Corrective actions', json, columns: shown };
+}
+
+function cardOf({ action, member }: { readonly action: JsonObject; readonly member: string }): Card {
+  const titles = {
     correctiveActionId: 'Corrective action',
     revision: 'Revision',
     dueAt: 'Due',
     attestationId: 'Its last record',
-  });
-  const all = [...last.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
-  return {
-    kind: 'table',
-    title: 'Corrective actions, by their states',
-    json,
-    member: 'correctiveActions',
-    columns: [...titles, { field: 'ways', title: 'What you can do' }],
-    rows: all.map((one) => {
-      const given = {
-        correctiveActionId: textOf(one, 'correctiveActionId'),
-        sourceId: textOf(one, 'sourceId'),
-        incidentId: textOf(one, 'incidentId'),
-      };
-      const cells = titles.map(({ field }) => cellOf(field, one[field]));
-      return cells.concat(formLink('Go on with it', 'corrective-action', given));
-    }),
-    empty: { text: 'None is on record.', curl: null },
-    next: null,
   };
-}
-
-const ORDER = ['planned', 'in-progress', 'implemented', 'verified', 'closed'];
-
-function rankOf({ actionStatus }: JsonObject): number {
-  const at = ORDER.indexOf(String(actionStatus));
-  return at === -1 ? ORDER.length : at;
+  const given = {
+    correctiveActionId: textOf(action, 'correctiveActionId'),
+    sourceId: textOf(action, 'sourceId'),
+    incidentId: textOf(action, 'incidentId'),
+  };
+  return {
+    member,
+    facts: Object.entries(titles).map(([field, title]) => ({ title, cell: cellOf(field, action[field]) })),
+    way: formLink('Go on with it', 'corrective-action', given),
+  };
 }
 
 function timeLeft(item: JsonObject, now: number): Cell {

@@ -1,6 +1,7 @@
 import { type ConsolePage, SCREENS, type Section } from '../../console-page.ts';
 import type { Root } from '../../page.ts';
 import { Code, Foreign, Moment } from '../foreign.tsx';
+import { BoardView } from './board.tsx';
 import { ChartView } from './chart.tsx';
 import { StripView } from './strip.tsx';
 import { FormView } from './form.tsx';
@@ -83,6 +84,8 @@ function SectionView(props: SectionProps<Section>) {
       return <LinksView {...props} section={section} />;
     case 'qr':
       return <QrView {...props} section={section} />;
+    case 'board':
+      return <BoardView {...props} section={section} />;
     case 'strip':
       return <StripView {...props} section={section} />;
     case 'chart':
