@@ -6,6 +6,12 @@ import { markOf, type RowMark, rowOfStep, type WriteStep } from './write-path.ts
 /** When the process dies: in the middle of a write, or when it is on the disk and nobody was told. */
 export type Moment = 'during' | 'after';
 
+/** A write that puts a row, or takes one away, whose key begins so. */
+export interface RowWrite {
+  readonly change: 'del' | 'put';
+  readonly prefix: string;
+}
+
 /** What a dying process leaves: the row at whose write it died, and the length of the store's log before. */
 export interface DeathMark extends RowMark {
   readonly logBytes: number;
@@ -17,6 +23,8 @@ export class Death {
   readonly #markFile: string;
   #armed: { readonly step: WriteStep; readonly moment: Moment; readonly after: number } | undefined;
 
+  #row: { readonly write: RowWrite; readonly moment: Moment } | undefined;
+
   constructor(markFile: string) {
     this.#markFile = markFile;
   }
@@ -26,15 +34,32 @@ export class Death {
     this.#armed = { step, moment, after };
   }
 
-  async #pass({ directory, operations, sync }: Commit): Promise<void> {
+  /** Kills at the next write of such a row. */
+  armRow(write: RowWrite, moment: Moment): void {
+    this.#row = { write, moment };
+  }
+
+  async #pass(commit: Commit): Promise<void> {
+    const { directory, operations, sync } = commit;
+    if (this.#row !== undefined && holds(commit, this.#row.write)) return dieIn(commit, this.#row.moment);
     const row = this.#armed && rowOfStep(this.#armed.step, operations, this.#armed.after);
     if (this.#armed === undefined || row === undefined) return sync();
     const { moment } = this.#armed;
     const before = logBytes(directory);
     const mark: DeathMark = { ...markOf(row), logBytes: before };
     writeFileSync(this.#markFile, JSON.stringify(mark));
-    await sync();
-    if (moment === 'during') tearLog(directory, before);
-    process.kill(process.pid, 'SIGKILL');
+    await dieIn(commit, moment);
   }
+}
+
+function holds({ operations }: Commit, { change, prefix }: RowWrite): boolean {
+  return operations.some(({ type, key }) => type === change && key.startsWith(prefix));
+}
+
+/** Ends this process by a write: torn on the disk, or whole. */
+async function dieIn({ directory, sync }: Commit, moment: Moment): Promise<void> {
+  const before = logBytes(directory);
+  await sync();
+  if (moment === 'during') tearLog(directory, before);
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { NodeConfig } from '../../node/config/config.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
-import type { Moment } from './death.ts';
+import type { Moment, RowWrite } from './death.ts';
 import type { Order } from './victim.ts';
 import type { StepName } from './write-path.ts';
 
@@ -27,10 +27,17 @@ export class VictimProcess implements AsyncDisposable {
     this.#warm = this.#answer();
   }
 
-  /** Resolves once the node accepts records. */
-  async start(config: NodeConfig, markFile: string): Promise<void> {
+  /** Resolves once the node accepts records. Its clock is ahead by `aheadMs`. */
+  async start(config: NodeConfig, markFile: string, aheadMs = 0): Promise<void> {
     await this.#warm;
-    await this.#obey({ type: 'start', config, markFile });
+    await this.#obey({ type: 'start', config, markFile, aheadMs, row: null });
+  }
+
+  /** Starts it to die at the first write of such a row, which may be before it accepts records. */
+  async startToDie(config: NodeConfig, aheadMs: number, write: RowWrite, moment: Moment): Promise<void> {
+    await this.#warm;
+    this.#child.send({ type: 'start', config, markFile: '', aheadMs, row: { write, moment } } satisfies Order);
+    await this.death();
   }
 
   /** From now on it dies at this step. */

@@ -4,11 +4,19 @@ import { flushCompileCache } from 'node:module';
 import { NO_ADDRESSES } from '../../node/outbound/address-list.ts';
 import type { NodeConfig } from '../../node/config/config.ts';
 import { TestNode } from '../fixtures/test-node.ts';
-import { Death, type Moment } from './death.ts';
+import { Death, type Moment, type RowWrite } from './death.ts';
 import { type WriteStep, writeStep } from './write-path.ts';
 
 export type Order =
-  | { readonly type: 'start'; readonly config: NodeConfig; readonly markFile: string }
+  | {
+      readonly type: 'start';
+      readonly config: NodeConfig;
+      readonly markFile: string;
+      /** Its clock is ahead by so much. In milliseconds. */
+      readonly aheadMs: number;
+      /** It dies at the first such write. */
+      readonly row: { readonly write: RowWrite; readonly moment: Moment } | null;
+    }
   | { readonly type: 'die'; readonly step: string; readonly moment: Moment }
   | { readonly type: 'stop' };
 
@@ -28,7 +36,13 @@ async function obey(order: Order): Promise<void> {
   switch (order.type) {
     case 'start':
       death = new Death(order.markFile);
-      node = new TestNode(received(order.config), { gate: death.gate, sealsAhead: true });
+      if (order.row !== null) death.armRow(order.row.write, order.row.moment);
+      node = new TestNode(received(order.config), {
+        gate: death.gate,
+        sealsAhead: true,
+        now: () => Date.now() + order.aheadMs,
+        recordClock: Date.now,
+      });
       return node.start();
     case 'die': {
       const step = writeStep(order.step);
