@@ -44,6 +44,9 @@ export const AttestationsAnswerShape = Closed({
       status: StatusShape,
       /** Of a decision. */
       eventType: OrNull(Type.String()),
+      /** As the record names them. */
+      modelId: OrNull(Type.String()),
+      riskLevel: OrNull(Type.String()),
       payloadState: Type.Enum(['available', 'erased']),
     }),
     { maxItems: MAX_ATTESTATIONS_PAGE },
@@ -68,6 +71,8 @@ export const ATTESTATIONS_EXAMPLE: AttestationsAnswer = {
       submittedAt: timestampOf(Date.parse(EXAMPLE_SUBMITTED_AT)),
       status: 'confirmed',
       eventType: 'DECISION',
+      modelId: 'credit-gbm',
+      riskLevel: 'high',
       payloadState: 'available',
     },
   ],

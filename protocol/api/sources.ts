@@ -50,3 +50,47 @@ export const SOURCES_EXAMPLE: SourcesAnswer = {
   ],
   nextCursor: null,
 };
+
+/** `GET /v1/sources/:id/models`: which models a source's records name, over time. */
+export const SourceModelsAnswerShape = Closed({
+  success: Type.Literal(true),
+  sourceId: Type.String(),
+  /** Places that the key sees. */
+  firstSeq: OrdinalShape,
+  lastSeq: OrdinalShape,
+  /** Records that were looked at: all of them, or so many, evenly spread. */
+  looked: OrdinalShape,
+  /** The oldest first: neighbours among those looked at that name the same. */
+  items: Type.Array(
+    Closed(
+      {
+        modelId: Type.String(),
+        modelVersion: OrNull(Type.String()),
+        firstSeq: OrdinalShape,
+        lastSeq: OrdinalShape,
+        firstSubmittedAt: TimestampShape,
+        lastSubmittedAt: TimestampShape,
+      },
+      { title: 'SourceModel' },
+    ),
+  ),
+});
+export type SourceModelsAnswer = Static<typeof SourceModelsAnswerShape>;
+
+export const SOURCE_MODELS_EXAMPLE: SourceModelsAnswer = {
+  success: true,
+  sourceId: EXAMPLE_IDS.source,
+  firstSeq: 1,
+  lastSeq: 1042,
+  looked: 200,
+  items: [
+    {
+      modelId: 'credit-gbm',
+      modelVersion: '4.2',
+      firstSeq: 1,
+      lastSeq: 1042,
+      firstSubmittedAt: timestampOf(Date.UTC(2026, 0, 2, 8)),
+      lastSubmittedAt: timestampOf(Date.parse(EXAMPLE_SUBMITTED_AT)),
+    },
+  ],
+};

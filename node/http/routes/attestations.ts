@@ -86,6 +86,8 @@ async function itemsOf(
       submittedAt: record.submittedAt,
       status: await statuses.of(record),
       eventType: record.claims.eventType ?? null,
+      modelId: record.claims.modelId ?? null,
+      riskLevel: record.claims.riskLevel ?? null,
       payloadState: seeds[index] === undefined ? 'erased' : 'available',
     });
   }

@@ -76,7 +76,7 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
 }
 
 /** The places of a source that a key may see; none where `from` is after `to`. */
-async function placesSeen(records: SourceRecords, last: number, { key }: Caller): Promise<Range> {
+export async function placesSeen(records: SourceRecords, last: number, { key }: Caller): Promise<Range> {
   const { from = null, to = null } = key;
   const [first, after] = [
     from === null ? FIRST_SEQ : (await firstAt(records, last, Date.parse(from))).place,

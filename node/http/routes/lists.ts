@@ -7,6 +7,7 @@ import { attestationRoute, type AttestationServices } from './attestation.ts';
 import { attestationsRoute } from './attestations.ts';
 import { continuityRoute } from './continuity.ts';
 import { kindListRoutes } from './kind-lists.ts';
+import { sourceModelsRoute } from './source-models.ts';
 import { sourcesRoute } from './sources.ts';
 
 export interface ListRouteServices extends BatchStatusSources, Omit<AttestationServices, 'self' | 'store'> {
@@ -23,5 +24,6 @@ export function listRoutes(services: ListRouteServices): readonly KeyRoute[] {
     ...kindListRoutes({ ...services, lists }),
     sourcesRoute({ lists }),
     continuityRoute(lists, services.node),
+    sourceModelsRoute({ lists, now: services.now }),
   ];
 }

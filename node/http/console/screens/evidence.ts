@@ -35,6 +35,7 @@ export const sourceScreen: Screen = {
           forks: 'Forks',
         }),
         ...stripOf(answer, json),
+        modelsOf(look, id),
         {
           kind: 'links',
           title: 'Of this source',
@@ -48,6 +49,30 @@ export const sourceScreen: Screen = {
     };
   },
 };
+
+/** With what the decisions of a source were made, over time. */
+function modelsOf(look: Look, id: string): Promise<Section> {
+  return tableOf(look, {
+    title: 'Models, over time',
+    about: 'As its records name them: of all, or of 200 that are evenly spread.',
+    path: `/v1/sources/${encodeURIComponent(id)}/models`,
+    here: `console/sources/${encodeURIComponent(id)}`,
+    columns: columns({
+      modelId: 'Model',
+      modelVersion: 'Version',
+      firstSeq: 'From record',
+      lastSeq: 'To record',
+      firstSubmittedAt: 'Since',
+      lastSubmittedAt: 'Until',
+    }),
+    ways: (item) => ({
+      kind: 'link',
+      text: 'Its records',
+      href: withQuery('console/records', { sourceId: id, modelId: textOf(item, 'modelId') }),
+    }),
+    empty: { text: 'No record that was looked at names a model.', curl: null },
+  });
+}
 
 /** What was checked of a source, and what of it is missing; nothing where it has no record. */
 function stripOf(answer: JsonObject, json: string): readonly StripSection[] {

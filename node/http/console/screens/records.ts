@@ -50,6 +50,8 @@ export const recordsScreen: Screen = {
             submittedAt: 'Recorded',
             status: 'On the ledger',
             eventType: 'Event',
+            modelId: 'Model',
+            riskLevel: 'Risk level',
             payloadState: 'Content',
           }),
           empty: { text: 'No record is here, or none on this page.', curl: ATTEST },
