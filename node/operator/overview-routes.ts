@@ -1,5 +1,8 @@
 import type { NodeId } from '../../protocol/ids.ts';
+import { KEY_ENDS_SOON_DAYS } from '../../protocol/api/overview.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import type { ApiKey } from '../accounts/api-key.ts';
+import { endingKeys } from '../accounts/ending-keys.ts';
 import type { StorageGuard } from '../accounts/limits/storage-guard.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import { VERSION } from '../config/config.ts';
@@ -16,6 +19,9 @@ import { operatorRoute } from './operator-listener.ts';
 export const OVERVIEW_PATH = '/overview';
 /** Batches whose times are told. */
 const BATCHES = 60;
+/** A key that ends within so long is told of, up to so many of them. In milliseconds. */
+const ENDS_SOON_MS = KEY_ENDS_SOON_DAYS * 86_400_000;
+const MAX_KEYS_TOLD = 200;
 /** Of USDC: six decimals. */
 const ATOMIC_PER_USD = 1_000_000;
 
@@ -41,6 +47,7 @@ export function operatorOverviewRoute(services: OverviewRouteServices): Operator
   return operatorRoute('GET', OVERVIEW_PATH, async () => {
     const { ledger, spend, inFlight, backlog, lagSeconds, delayed } = await anchoring.state();
     const { level, usedBytes, quotaBytes, freeBytes } = storageGuard.state;
+    const ending = await endingKeys(store, now(), ENDS_SOON_MS);
     return {
       version: VERSION,
       at: timestampOf(now()),
@@ -66,9 +73,17 @@ export function operatorOverviewRoute(services: OverviewRouteServices): Operator
         settled: settlements.head.entries,
         days: (await settlements.recentDays()).map(plainDay),
       },
+      keys: {
+        endingSoon: ending.keys.slice(0, MAX_KEYS_TOLD).map(plainKey),
+        truncated: !ending.isWhole || ending.keys.length > MAX_KEYS_TOLD,
+      },
       federation: federationAnswer(federation),
     };
   });
+}
+
+function plainKey({ account, id, name, expiresAt }: ApiKey) {
+  return { account, keyId: id, name, expiresAt };
 }
 
 function plainTime({ batch, sealedAt, seconds }: AnchoringTime) {

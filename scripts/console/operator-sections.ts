@@ -88,6 +88,12 @@ export function operatorSections({ overview, lists, feed, keys }: OperatorAnswer
       seqFrom: 'First record',
       revoked: 'Revoked',
     }),
+    table(overview, 'API keys that end within 30 days', 'keys.endingSoon', {
+      account: 'Account',
+      keyId: 'Key',
+      name: 'Name',
+      expiresAt: 'Ends',
+    }),
     table(overview, 'Faults of peers since the start', 'federation.faults', {
       peer: 'Peer',
       fault: 'Fault',

@@ -166,6 +166,8 @@ if (browser !== null) {
     await page.emulateMedia({ media: 'print' });
     assert.is(await page.locator('nav:visible, form:visible').count(), 0);
     assert.ok(await page.locator('h1').isVisible());
+    await page.goto(`${node.baseUrl}/console`);
+    assert.is(await page.locator('.chart:visible, .figures table:visible').count(), 4, 'each picture with its table');
   });
 }
 

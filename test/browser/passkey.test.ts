@@ -47,6 +47,7 @@ if (browser !== null) {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: 'Second factor' }).click();
     assert.equal(await accessibilityFaults(page), []);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= NARROW.width);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText('● Done.').waitFor();
     assert.match(await page.locator('main').innerText(), /Recovery codes/);

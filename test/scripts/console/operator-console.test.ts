@@ -12,6 +12,17 @@ test.after(async () => {
   await network[Symbol.asyncDispose]();
 });
 
+// One that ends soon, among those that do not, or are meant to.
+for (const [name, days] of [
+  ['loader of the month', 20],
+  ['loader of the year', 300],
+  ['of an afternoon', 0.5],
+] as const) {
+  const expiresAt = new Date(Date.now() + days * 86_400_000).toISOString();
+  const made = await node.post('/v1/keys', { preset: 'ingest', name, expiresAt });
+  assert.is(made.status, 200, made.text);
+}
+
 const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers, redirect: 'manual' });
 
 test('the link lets one browser in, once, and nobody else sees anything', async () => {
@@ -27,10 +38,12 @@ test('the link lets one browser in, once, and nobody else sees anything', async 
   const screen = await get(`${baseUrl}/`, { cookie });
   const html = await screen.text();
   assert.is(screen.status, 200, html);
+  assert.match(html, 'loader of the month');
   for (const title of ['Members', 'Checkpoints', 'Official lists', 'Signing keys', 'Storage and payments']) {
     assert.match(html, title);
   }
   assert.match(html, /data-field="anchoring\.lagSeconds" value="\d+"/);
+  assert.not.match(html, /of the year|of an afternoon/);
   assert.match(html, /data-field="head\.batch"/);
   const style = /href="\.\/(pages\/style[^"]+)"/.exec(html)?.[1] ?? '';
   assert.is((await get(`${baseUrl}/${style}`)).status, 200);

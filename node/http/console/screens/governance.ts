@@ -2,6 +2,7 @@ import { isJsonArray, type JsonObject } from '../../../../protocol/json/value.ts
 import type { Cell, Section, TableSection } from '../../../pages/console-page.ts';
 import { cellOf, itemsOf, memberOf, objectAt } from '../cells.ts';
 import {
+  ApiRefusal,
   columns,
   filterOf,
   formLink,
@@ -238,11 +239,14 @@ export const systemsScreen: Screen = {
   }),
 };
 
-/** One row a system: its last revision, with what is signed of it. */
-function systemsOf(look: Look): Promise<TableSection> {
+/** One row a system: its last revision, with what is signed of it, and when its sources last recorded. */
+async function systemsOf(look: Look): Promise<TableSection> {
+  const newest = await lastRecords(look);
   return tableOf(look, {
     title: 'The register',
-    about: 'Each by its last revision. Purpose and description are content: open the record to read them.',
+    about:
+      'Each by its last revision. Purpose and description are content: that you read them stands in the audit log. A ' +
+      'source leads to its continuity and its models.',
     path: '/v1/systems?current=true',
     here: 'console/systems',
     columns: columns({
@@ -252,16 +256,15 @@ function systemsOf(look: Look): Promise<TableSection> {
       'facts.systemStatus': 'State',
       'facts.owner': 'Owner, as a pseudonym',
       'facts.sources': 'Sources',
-      submittedAt: 'Recorded',
+      lastRecord: 'Last record of theirs',
+      submittedAt: 'Registered',
       attestationId: 'Record',
     }),
-    ways: (item) =>
-      formLink('Record a revision', 'system', {
-        systemRef: textOf(item, 'facts.systemRef'),
-        role: textOf(item, 'facts.role'),
-        sourceId: textOf(item, 'sourceId'),
-        supersedes: textOf(item, 'systemId'),
-      }),
+    cells: {
+      'facts.sources': (item) => ({ kind: 'list', cells: sourcesIn(item).map(sourceCell) }),
+      lastRecord: (item) => lastOf(sourcesIn(item), newest),
+    },
+    ways: (item) => ({ kind: 'list', cells: systemWays(item) }),
     empty: {
       text: 'No system is registered.',
       curl: `curl -X POST "$NODE/v1/system" -H "x-api-key: $KEY" -H "content-type: application/json" \\
@@ -270,15 +273,49 @@ function systemsOf(look: Look): Promise<TableSection> {
   });
 }
 
+function sourcesIn(item: JsonObject): readonly string[] {
+  const named = memberOf(item, 'facts.sources');
+  return named !== undefined && isJsonArray(named) ? named.map(String) : [];
+}
+
+function systemWays(item: JsonObject): readonly Cell[] {
+  const id = encodeURIComponent(textOf(item, 'attestationId'));
+  return [
+    { kind: 'link', text: 'Purpose', href: `console/records/${id}?payload=1` },
+    formLink('Record a revision', 'system', {
+      systemRef: textOf(item, 'facts.systemRef'),
+      role: textOf(item, 'facts.role'),
+      sourceId: textOf(item, 'sourceId'),
+      supersedes: textOf(item, 'systemId'),
+    }),
+  ];
+}
+
+/** When each source last recorded, of the first hundred; of none, for a key that may not list them. */
+async function lastRecords(look: Look): Promise<ReadonlyMap<string, string>> {
+  try {
+    const items = itemsOf(await look.ask('/v1/sources?limit=100'), 'items');
+    return new Map(items.map((item) => [textOf(item, 'sourceId'), textOf(item, 'lastSubmittedAt')]));
+  } catch (error) {
+    if (error instanceof ApiRefusal) return new Map();
+    throw error;
+  }
+}
+
+function lastOf(sources: readonly string[], newest: ReadonlyMap<string, string>): Cell {
+  const at =
+    sources
+      .flatMap((source) => newest.get(source) ?? [])
+      .toSorted()
+      .at(-1) ?? '';
+  return at === '' ? { kind: 'none' } : { kind: 'moment', at };
+}
+
 /** Which sources a system of the register names. */
 async function sourcesOf(look: Look): Promise<TableSection> {
   const systems = itemsOf(await look.ask('/v1/systems?current=true&limit=100'), 'items');
   const owners = new Map(
-    systems.flatMap((item) => {
-      const named = memberOf(item, 'facts.sources');
-      const sources = named !== undefined && isJsonArray(named) ? named : [];
-      return sources.map((source) => [String(source), textOf(item, 'facts.systemRef')] as const);
-    }),
+    systems.flatMap((item) => sourcesIn(item).map((source) => [source, textOf(item, 'facts.systemRef')] as const)),
   );
   return tableOf(look, {
     title: 'Sources that record',
