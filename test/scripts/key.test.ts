@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { URI } from 'otpauth';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NOTHING_SHOWN } from '../../node/accounts/second-factors/proof.ts';
 import { keyCommand } from '../../scripts/key/command.ts';
 import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
@@ -138,7 +139,7 @@ test('second factors that somebody lost are taken away at the home of the accoun
   const owner = { account: 'acc_eu_lost', holder: 'owner' } as const;
   const id = secondFactors.newId();
   const code = URI.parse((await secondFactors.setupOf(owner, id)).uri).generate();
-  await secondFactors.addTotp(owner, { id, name: 'App', code }, 'operator');
+  await secondFactors.addTotp(owner, { id, name: 'App', code }, NOTHING_SHOWN, 'operator');
   assert.is((await secondFactors.of(owner))?.factors.length, 1);
   await done('remove-second-factors acc_eu_lost owner');
   assert.is(await secondFactors.of(owner), undefined);

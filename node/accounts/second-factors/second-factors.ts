@@ -111,15 +111,17 @@ export class SecondFactors {
   }
 
   /**
-   * Adds an app that shows a right code. Resolves with the recovery codes where it is somebody's first factor, with
-   * none otherwise. Throws `AccountError` `second-factor-wrong`, `too-many-second-factors`, `person-not-found`.
+   * Adds an app that shows a right code. Who has a second factor already shows one of those too (`proof`). Resolves with
+   * the recovery codes where it is somebody's first factor, with none otherwise. Throws as `prove` does, and
+   * `AccountError` `too-many-second-factors`, `person-not-found`.
    */
   addTotp(
     of: Holder,
     { id, name, code }: { readonly id: SecondFactorId; readonly name: string; readonly code: string },
+    proof: ShownFactor,
     by: Actor,
   ): Promise<readonly string[]> {
-    return this.#add(of, by, async (held, now) => {
+    return this.#add(of, proof, by, async (held, now) => {
       // The secret of one that is there is known to whoever set it up: another app needs another.
       if (held?.factors.some((factor) => factor.id === id) === true) return undefined;
       const step = await this.#secrets.stepOf({ ...of, id }, code, Date.parse(now));
@@ -132,9 +134,10 @@ export class SecondFactors {
   addPasskey(
     of: Holder,
     { name, passkey, challenge }: Pick<ShownFactor, 'challenge' | 'passkey'> & { readonly name: string },
+    proof: ShownFactor,
     by: Actor,
   ): Promise<readonly string[]> {
-    return this.#add(of, by, async (held, now) => {
+    return this.#add(of, proof, by, async (held, now) => {
       const { site } = this;
       const made = site === null ? undefined : await madePasskey(site, challenge, passkey);
       if (made === undefined) return undefined;
@@ -182,6 +185,7 @@ export class SecondFactors {
 
   async #add(
     of: Holder,
+    proof: ShownFactor,
     by: Actor,
     make: (held: Held | undefined, now: Timestamp) => Promise<SecondFactor | undefined>,
   ): Promise<readonly string[]> {
@@ -190,15 +194,16 @@ export class SecondFactors {
       if ((await addressOf(of)) === undefined) {
         throw new AccountError('person-not-found', 'nobody signs in by this mail');
       }
-      const held = await this.of(of);
+      const before = await this.of(of);
+      const held = before && (await this.#proof(before, proof)).next;
       if ((held?.factors.length ?? 0) >= MAX_SECOND_FACTORS) {
         throw new AccountError('too-many-second-factors', `a person has at most ${MAX_SECOND_FACTORS} second factors`);
       }
       const made = await make(held, timestampOf(accountStore.now()));
       if (made === undefined) throw new AccountError('second-factor-wrong', 'is not right, or is over', 'code');
       const fresh = held === undefined ? newRecoveryCodes() : [];
-      const before: Held = held ?? { ...of, factors: [], ...this.#recovery(fresh) };
-      const operations = [rowOf({ ...before, factors: [...before.factors, made] })];
+      const rest: Held = held ?? { ...of, factors: [], ...this.#recovery(fresh) };
+      const operations = [rowOf({ ...rest, factors: [...rest.factors, made] })];
       return { operations, events: [secondFactorEvent('second-factor.added', of, by)], result: fresh };
     });
     await this.#tell(of);

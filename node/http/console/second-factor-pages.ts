@@ -1,6 +1,6 @@
 import { isSecondFactorId, type SecondFactorId } from '../../../protocol/api/second-factors.ts';
 import { creationOptions, passkeyChallenge } from '../../accounts/second-factors/passkeys.ts';
-import { passkeysOf } from '../../accounts/second-factors/proof.ts';
+import { NOTHING_SHOWN, passkeysOf, type ShownFactor } from '../../accounts/second-factors/proof.ts';
 import type { SecondFactors as HeldFactors } from '../../accounts/second-factors/second-factor-table.ts';
 import type { Holder, SecondFactors } from '../../accounts/second-factors/second-factors.ts';
 import type { SignedIn } from '../../accounts/sign-ins/sign-ins.ts';
@@ -15,6 +15,8 @@ import { CODE_FIELD, factorForms, shownBy } from './shown-factor.ts';
 
 const PATH = '/console/second-factor';
 const BODY = { maxBytes: 32 << 10 };
+/** The field for a code of a factor that is there already. */
+const PROOF = 'proof';
 
 export interface SecondFactorPageServices extends ConsolePageServices {
   readonly secondFactors: SecondFactors;
@@ -39,13 +41,17 @@ export function secondFactorPageRoutes(services: SecondFactorPageServices): read
       return shown(services, PATH, signedIn, await overview(services, own, chosen));
     }),
     changeRoute(services, 'totp', (typed, { of, signedIn }) => {
-      const id = idOf(typed.get('id'));
-      const name = nameOf(typed, 'Authenticator app');
-      return secondFactors.addTotp(of, { id, name, code: typed.get('code') ?? '' }, byOf(signedIn));
+      const app = {
+        id: idOf(typed.get('id')),
+        name: nameOf(typed, 'Authenticator app'),
+        code: typed.get('code') ?? '',
+      };
+      return secondFactors.addTotp(of, app, proofBy(typed), byOf(signedIn));
     }),
     changeRoute(services, 'passkey', (typed, { of, signedIn, secret }) => {
       const { passkey, challenge } = shownBy(typed, secret);
-      return secondFactors.addPasskey(of, { name: nameOf(typed, 'Passkey'), passkey, challenge }, byOf(signedIn));
+      const made = { name: nameOf(typed, 'Passkey'), passkey, challenge };
+      return secondFactors.addPasskey(of, made, proofBy(typed), byOf(signedIn));
     }),
     changeRoute(services, 'remove', async (typed, { of, signedIn, secret }) => {
       await secondFactors.remove(of, typed.get('id') ?? '', shownBy(typed, secret), byOf(signedIn));
@@ -114,7 +120,7 @@ async function overview(
   if (chosen !== null && held !== undefined) return removing(secondFactors, own, held, chosen);
   return [
     listOf(held),
-    ...(await appForms(secondFactors, own, setUp)),
+    ...(await appForms(secondFactors, own, held, setUp)),
     ...(await passkeyForms(secondFactors, own, held)),
     ...(held === undefined ? [] : await factorForms(secondFactors, held, own.secret, RENEW)),
   ];
@@ -149,7 +155,12 @@ function listOf(held: HeldFactors | undefined): Section {
   };
 }
 
-async function appForms(factors: SecondFactors, { of }: Own, id: SecondFactorId): Promise<readonly Section[]> {
+async function appForms(
+  factors: SecondFactors,
+  { of }: Own,
+  held: HeldFactors | undefined,
+  id: SecondFactorId,
+): Promise<readonly Section[]> {
   const { uri, secret } = await factors.setupOf(of, id);
   return [
     {
@@ -164,7 +175,7 @@ async function appForms(factors: SecondFactors, { of }: Own, id: SecondFactorId)
       title: 'The code that it shows',
       action: `${PATH.slice(1)}/totp`,
       hidden: [['id', id]],
-      fields: [NAME_FIELD, { ...CODE_FIELD, help: 'Six digits.' }],
+      fields: [NAME_FIELD, { ...CODE_FIELD, help: 'Six digits.' }, ...proofFields(held)],
       submit: 'Add the app',
     },
   ];
@@ -182,7 +193,7 @@ async function passkeyForms(
     title: 'Add a passkey',
     about: `Of this device, or of a security key. It works at ${site.host} alone.`,
     action: `${PATH.slice(1)}/passkey`,
-    fields: [NAME_FIELD],
+    fields: [NAME_FIELD, ...proofFields(held)],
     submit: 'Add a passkey',
     passkey: { ceremony: 'create', options: JSON.stringify(options) },
   };
@@ -207,6 +218,16 @@ async function removing(
     submit: 'Remove it',
   };
   return factorForms(factors, held, secret, form);
+}
+
+/** Who has a second factor shows one to add another. */
+function proofFields(held: HeldFactors | undefined): readonly FormField[] {
+  if (held === undefined) return [];
+  return [{ ...CODE_FIELD, name: PROOF, title: 'Code of one that you have', help: 'Or one of your recovery codes.' }];
+}
+
+function proofBy(typed: URLSearchParams): ShownFactor {
+  return { ...NOTHING_SHOWN, code: typed.get(PROOF)?.trim() ?? '' };
 }
 
 /** Recovery codes are shown once. */

@@ -45,7 +45,7 @@ async function withApp(fixture: AccountFixture) {
   const id = factors.newId();
   const secret = bytesOf((await factors.setupOf(ADA, id)).secret);
   const now = () => totp(secret, fixture.now / 1000, 6);
-  const codes = await factors.addTotp(ADA, { id, name: 'App', code: now() }, 'operator');
+  const codes = await factors.addTotp(ADA, { id, name: 'App', code: now() }, NOTHING_SHOWN, 'operator');
   return { factors, id, codes, now };
 }
 
@@ -100,7 +100,7 @@ test('what a browser makes up is no passkey, and no address without a name has a
   const credential = { id: 'AAAA', rawId: 'AAAA', type: 'public-key' };
   const response = { clientDataJSON: 'AAAA', attestationObject: 'AAAA' };
   for (const passkey of ['', 'null', '{}', '[', JSON.stringify({ ...credential, response }), '9'.repeat(10_000)]) {
-    const add = factors.addPasskey(ADA, { name: 'Key', passkey, challenge }, 'operator');
+    const add = factors.addPasskey(ADA, { name: 'Key', passkey, challenge }, NOTHING_SHOWN, 'operator');
     assert.is(await refusal(add), 'second-factor-wrong', passkey.slice(0, 80));
   }
   assert.is(await factors.of(ADA), undefined);
@@ -112,12 +112,15 @@ test('what a browser makes up is no passkey, and no address without a name has a
 
 test('somebody has five at most', async () => {
   await using fixture = await AccountFixture.open();
-  const { factors } = await withApp(fixture);
-  const add = async (): Promise<unknown> => {
+  const { factors, now } = await withApp(fixture);
+  const add = async (isProven = true): Promise<unknown> => {
     const id = factors.newId();
+    fixture.now += 30_000;
     const code = totp(bytesOf((await factors.setupOf(ADA, id)).secret), fixture.now / 1000, 6);
-    return factors.addTotp(ADA, { id, name: 'App', code }, 'operator');
+    const proof = isProven ? { ...NOTHING_SHOWN, code: now() } : NOTHING_SHOWN;
+    return factors.addTotp(ADA, { id, name: 'App', code }, proof, 'operator');
   };
+  assert.is(await refusal(add(false)), 'second-factor-needed', 'who has one shows it to add another');
   for (let count = 1; count < 5; count++) assert.equal(await add(), [], 'recovery codes come with the first');
   assert.is(await refusal(add()), 'too-many-second-factors');
 });
