@@ -11,6 +11,7 @@ const node = network.node();
 test.after(() => network[Symbol.asyncDispose]());
 
 const KEY = API_KEYS.enterprise;
+const HOSTILE = '"><svg onload=alert(1)><script>alert(1)</script>\u202e" onfocus=alert(1)';
 const decision = await node.attest({ case: 1 }, { sourceId: 'loans' }, { key: KEY });
 const made = async (path: string, body: object): Promise<Record<string, unknown>> => {
   const answer = await node.send('POST', path, JSON.stringify({ sourceId: 'loans', ...body }), { key: KEY });
@@ -75,6 +76,28 @@ for (const { name } of FORMS) {
     assert.match(text, /name="once" value="[0-9a-f-]{36}"/);
   });
 }
+
+test('what a stranger wrote into any field of any form is shown as text, and in the screens that show it too', async () => {
+  const browser = await signedIn();
+  let filled = 0;
+  for (const { name } of FORMS) {
+    if (name === 'key-revoke') continue;
+    const { text } = await browser.get(`/console/forms/${name}?id=${encodeURIComponent(HOSTILE)}`);
+    const form = text.slice(text.lastIndexOf('<form'));
+    const fields = [...form.matchAll(/<(?:input type="(?:text|password)"|textarea)[^>]* name="([^"]+)"/g)].map(
+      (one) => one[1] ?? '',
+    );
+    filled += fields.length;
+    const typed = Object.fromEntries(fields.map((field) => [field, HOSTILE]));
+    const answer = await browser.post(`/console/forms/${name}`, { ...typed, ...hiddenOf(text) });
+    for (const page of [text, answer.text]) assert.not.match(page, /<svg onload|<script>alert|" onfocus/, name);
+  }
+  assert.ok(filled > 150, String(filled));
+  for (const { path } of SCREENS) {
+    const { text } = await browser.get(`/console${PARAMETERS[path] ?? path}`);
+    assert.not.match(text, /<svg onload|<script>alert|" onfocus/, path);
+  }
+});
 
 test('a stranger is shown the way in, whatever screen is asked for', async () => {
   const browser = new BrowserClient(node);
