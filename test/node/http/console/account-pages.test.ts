@@ -150,6 +150,23 @@ test('what is no address is refused with words, and known and unknown ones are a
   const known = await visitor.post('/lost-key', { email: ADA });
   const unknown = await visitor.post('/lost-key', { email: 'nobody@example.org' });
   assert.is(known.text, unknown.text);
+  const links = [ADA, 'nobody@example.org'].map((email) => visitor.post('/console/mail', { email }));
+  const [forKnown, forUnknown] = await Promise.all(links);
+  assert.equal([forKnown?.status, forKnown?.text], [forUnknown?.status, forUnknown?.text]);
+});
+
+test('a link that was guessed, one that is spent and one for something else are told of in the same words', async () => {
+  const email = 'linked@example.org';
+  await signedUp(email);
+  await visitor.post('/console/mail', { email });
+  const { text } = await sink.waitForMail(email);
+  const [, path = ''] = /(\/console\/enter\/[\w-]{43})$/m.exec(text) ?? [];
+  await visitor.post(path, {});
+  const guessed = `/console/enter/${'A'.repeat(43)}`;
+  const other = path.replace('/console/enter/', '/lost-key/');
+  const told = await Promise.all([path, guessed].map((one) => visitor.get(one)));
+  assert.equal(new Set(told.map((answer) => `${answer.status} ${answer.text.replaceAll(/[\w-]{43}/g, '')}`)).size, 1);
+  assert.is((await visitor.get(other)).status, 404);
 });
 
 test('another page’s form sends no mail and replaces no key', async () => {

@@ -285,4 +285,17 @@ function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString();
 }
 
+test('whoever guesses keys is put off after some two dozen, and a right one does not help them then', async () => {
+  const thief = new BrowserClient(node);
+  const statuses: number[] = [];
+  for (let guesses = 0; guesses < 30; guesses++) {
+    statuses.push((await thief.signIn(`mk_eu_${String(guesses).padStart(49, '0')}`)).status);
+  }
+  assert.equal([...new Set(statuses)], [401, 429]);
+  assert.ok(statuses.indexOf(429) <= 25, String(statuses.indexOf(429)));
+  const late = await thief.signIn(KEY);
+  assert.is(late.status, 429);
+  assert.is(late.headers.get('set-cookie'), null);
+});
+
 test.run();
