@@ -25,8 +25,9 @@ test('under https the cookie is bound to this very host, and sent over https alo
   const { cookie } = cookieAt('https://eu.example');
   const parts = cookie.set(SECRET).split('; ');
   assert.is(parts[0], `__Host-meridian_session_eu=${SECRET}`);
-  for (const part of ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Secure', 'Max-Age=43200'])
-    {assert.ok(parts.includes(part), part);}
+  for (const part of ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Secure', 'Max-Age=43200']) {
+    assert.ok(parts.includes(part), part);
+  }
   assert.not.match(cookie.set(SECRET), /Domain/i);
   assert.match(cookie.cleared, /^__Host-meridian_session_eu=; Max-Age=0; .*Secure$/);
 });
