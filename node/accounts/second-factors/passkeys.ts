@@ -45,10 +45,7 @@ export function passkeySite(baseUrl: string): PasskeySite | null {
   return isName && (protocol === 'https:' || host === 'localhost') ? { host, origin } : null;
 }
 
-/**
- * What a passkey signs: 32 bytes that follow from a secret which is good once, or for one sign-in, so that no answer of
- * an authenticator is good for another.
- */
+/** What a passkey signs: 32 bytes that follow from a secret of one link or sign-in, so that no answer is good elsewhere. */
 export function passkeyChallenge(secret: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(hash('sha256', `meridian/passkey/1\0${secret}`, 'buffer'));
 }

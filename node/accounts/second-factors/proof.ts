@@ -1,20 +1,21 @@
 import type { SecondFactorKind } from '../../../protocol/api/second-factors.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AccountError } from '../account-error.ts';
-import { type PasskeySite, usedPasskey } from './passkeys.ts';
+import { passkeyChallenge, type PasskeySite, usedPasskey } from './passkeys.ts';
 import { recoveryCodeDigest } from './recovery-codes.ts';
 import type { Passkey, SecondFactor, SecondFactors } from './second-factor-table.ts';
 import type { TotpSecrets } from './totp.ts';
 
-/** What somebody shows: a code, or what a browser answered with a passkey to a challenge. Empty: nothing. */
+/** What somebody shows: a code, or what a browser answered with a passkey. Empty: nothing. */
 export interface ShownFactor {
   readonly code: string;
   readonly passkey: string;
-  readonly challenge: Uint8Array;
+  /** What the passkey's challenge follows from: that of the link, or of the sign-in, beside which it is shown. */
+  readonly secret: string;
 }
 
 /** A link alone. */
-export const NOTHING_SHOWN: ShownFactor = { code: '', passkey: '', challenge: new Uint8Array() };
+export const NOTHING_SHOWN: ShownFactor = { code: '', passkey: '', secret: '' };
 
 /** What is taken for right at a moment (epoch milliseconds). */
 export interface ProofTerms {
@@ -44,6 +45,11 @@ export function isShown({ code, passkey }: ShownFactor): boolean {
   return code !== '' || passkey !== '';
 }
 
+/** What a passkey signs to be shown. It is another one after each use, so that no answer is good twice. */
+export function challengeFor({ factors }: SecondFactors, secret: string): Uint8Array<ArrayBuffer> {
+  return passkeyChallenge([secret, ...factors.map(({ id, lastUsedAt }) => `${id} ${lastUsedAt ?? ''}`)].join('\0'));
+}
+
 /** Of somebody's second factors, those of browsers. */
 export function passkeysOf(held: SecondFactors | undefined): readonly Passkey[] {
   return (held?.factors ?? []).flatMap((factor) => (factor.kind === 'passkey' ? [factor] : []));
@@ -70,11 +76,11 @@ function recoveryProof(held: SecondFactors, code: string): Proof | undefined {
 
 async function passkeyProof(
   held: SecondFactors,
-  { passkey: answer, challenge }: ShownFactor,
+  { passkey: answer, secret }: ShownFactor,
   { site, now }: ProofTerms,
 ): Promise<Proof | undefined> {
   if (site === null) return undefined;
-  const used = await usedPasskey(site, passkeysOf(held), challenge, answer);
+  const used = await usedPasskey(site, passkeysOf(held), challengeFor(held, secret), answer);
   if (used === undefined) return undefined;
   const { passkey, counter } = used;
   return { kind: 'passkey', next: replaced(held, { ...passkey, counter, lastUsedAt: timestampOf(now) }) };

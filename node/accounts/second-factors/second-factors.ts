@@ -12,8 +12,10 @@ import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
 import { type Actor, secondFactorEvent } from '../account-event.ts';
 import type { AccountStore, Change } from '../account-store.ts';
+import { LimitError, retryAfter } from '../limits/limit-error.ts';
+import { SlidingWindow } from '../limits/sliding-window.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { madePasskey, type PasskeySite, passkeySite } from './passkeys.ts';
+import { madePasskey, passkeyChallenge, type PasskeySite, passkeySite } from './passkeys.ts';
 import { passkeysOf, type Proof, proofOf, type ShownFactor } from './proof.ts';
 import { newRecoveryCodes, recoveryCodeDigest } from './recovery-codes.ts';
 import {
@@ -23,6 +25,12 @@ import {
   secondFactorTable,
 } from './second-factor-table.ts';
 import { TotpSecrets, type TotpSetup } from './totp.ts';
+
+/** What somebody who is signed in shows to change their own is judged so often in any hour: codes are not guessed. */
+const TRIES = 10;
+const TRIES_MS = 3_600_000;
+/** Holders whose tries are kept apart. */
+const MAX_TRIERS = 10_000;
 
 /** Who has second factors. */
 export interface Holder {
@@ -62,6 +70,7 @@ export interface SecondFactorsOptions {
 export class SecondFactors {
   readonly #options: SecondFactorsOptions;
   readonly #secrets: TotpSecrets;
+  readonly #tries = new SlidingWindow({ windowMs: TRIES_MS, maxSubjects: MAX_TRIERS });
 
   private constructor(options: SecondFactorsOptions) {
     this.#options = options;
@@ -112,8 +121,8 @@ export class SecondFactors {
 
   /**
    * Adds an app that shows a right code. Who has a second factor already shows one of those too (`proof`). Resolves with
-   * the recovery codes where it is somebody's first factor, with none otherwise. Throws as `prove` does, and
-   * `AccountError` `too-many-second-factors`, `person-not-found`.
+   * the recovery codes where it is somebody's first factor, with none otherwise. Throws as `prove` does,
+   * `AccountError` `too-many-second-factors`, `person-not-found`, and `LimitError`.
    */
   addTotp(
     of: Holder,
@@ -133,13 +142,13 @@ export class SecondFactors {
   /** Adds a passkey that a browser made. As `addTotp`. */
   addPasskey(
     of: Holder,
-    { name, passkey, challenge }: Pick<ShownFactor, 'challenge' | 'passkey'> & { readonly name: string },
+    { name, passkey, secret }: Pick<ShownFactor, 'passkey' | 'secret'> & { readonly name: string },
     proof: ShownFactor,
     by: Actor,
   ): Promise<readonly string[]> {
     return this.#add(of, proof, by, async (held, now) => {
       const { site } = this;
-      const made = site === null ? undefined : await madePasskey(site, challenge, passkey);
+      const made = site === null ? undefined : await madePasskey(site, passkeyChallenge(secret), passkey);
       if (made === undefined) return undefined;
       if (passkeysOf(held).some(({ credentialId }) => credentialId === made.credentialId)) return undefined;
       return { kind: 'passkey', id: this.newId(), name, createdAt: now, lastUsedAt: null, ...made };
@@ -151,7 +160,7 @@ export class SecondFactors {
     return this.#change(of, async (held) => {
       const factors = held.factors.filter((factor) => factor.id !== id);
       if (factors.length === held.factors.length) throw notFound();
-      const { next } = await this.#proof(held, shown);
+      const { next } = await this.#ownProof(held, shown);
       const left = next.factors.filter((factor) => factor.id !== id);
       const operation = left.length === 0 ? removal(of) : rowOf({ ...next, factors: left });
       return {
@@ -165,7 +174,7 @@ export class SecondFactors {
   /** Fresh recovery codes in the place of all others, for whoever shows a factor. Throws as `prove` does. */
   renewRecoveryCodes(of: Holder, shown: ShownFactor, by: Actor): Promise<readonly string[]> {
     return this.#change(of, async (held) => {
-      const { next } = await this.#proof(held, shown);
+      const { next } = await this.#ownProof(held, shown);
       const codes = newRecoveryCodes();
       const operations = [rowOf({ ...next, ...this.#recovery(codes) })];
       return { operations, events: [secondFactorEvent('recovery-codes.renewed', of, by)], result: codes };
@@ -195,7 +204,7 @@ export class SecondFactors {
         throw new AccountError('person-not-found', 'nobody signs in by this mail');
       }
       const before = await this.of(of);
-      const held = before && (await this.#proof(before, proof)).next;
+      const held = before && (await this.#ownProof(before, proof)).next;
       if ((held?.factors.length ?? 0) >= MAX_SECOND_FACTORS) {
         throw new AccountError('too-many-second-factors', `a person has at most ${MAX_SECOND_FACTORS} second factors`);
       }
@@ -219,6 +228,18 @@ export class SecondFactors {
     });
     await this.#tell(of);
     return result;
+  }
+
+  /** What is shown beside a sign-in, where no link bounds the tries. Throws `LimitError` too. */
+  #ownProof(held: Held, shown: ShownFactor): Promise<Proof> {
+    const { account, holder } = held;
+    const state = this.#tries.take(`${account} ${holder}`, TRIES, performance.now());
+    if (state.allowed) return this.#proof(held, shown);
+    const message = 'Too many codes were tried. Wait, or sign in anew.';
+    throw new LimitError('rate-limited', message, retryAfter(state.retryAfterSeconds), {
+      kind: 'account',
+      id: account,
+    });
   }
 
   #proof(held: Held, shown: ShownFactor): Promise<Proof> {

@@ -1,4 +1,5 @@
-import { isSecondFactorId, type SecondFactorId } from '../../../protocol/api/second-factors.ts';
+import { isSecondFactorId, type SecondFactorId, SecondFactorNameShape } from '../../../protocol/api/second-factors.ts';
+import { Compile } from '../../../protocol/shape-check.ts';
 import { creationOptions, passkeyChallenge } from '../../accounts/second-factors/passkeys.ts';
 import { NOTHING_SHOWN, passkeysOf, type ShownFactor } from '../../accounts/second-factors/proof.ts';
 import type { SecondFactors as HeldFactors } from '../../accounts/second-factors/second-factor-table.ts';
@@ -7,7 +8,7 @@ import type { SignedIn } from '../../accounts/sign-ins/sign-ins.ts';
 import type { FormField, FormSection, Section } from '../../pages/console-page.ts';
 import { readFormBody } from '../body.ts';
 import { problemOf } from '../domain-problems.ts';
-import { type Problem, toProblem } from '../problem.ts';
+import { fieldError, Problem, toProblem } from '../problem.ts';
 import type { Answer, PageRoute } from '../route.ts';
 import { consolePage, type ConsolePageServices, refused, signedInRoute } from './console-page.ts';
 import { requireToken } from './form-token.ts';
@@ -15,6 +16,7 @@ import { CODE_FIELD, factorForms, shownBy } from './shown-factor.ts';
 
 const PATH = '/console/second-factor';
 const BODY = { maxBytes: 32 << 10 };
+const nameCheck = Compile(SecondFactorNameShape);
 /** The field for a code of a factor that is there already. */
 const PROOF = 'proof';
 
@@ -49,8 +51,7 @@ export function secondFactorPageRoutes(services: SecondFactorPageServices): read
       return secondFactors.addTotp(of, app, proofBy(typed), byOf(signedIn));
     }),
     changeRoute(services, 'passkey', (typed, { of, signedIn, secret }) => {
-      const { passkey, challenge } = shownBy(typed, secret);
-      const made = { name: nameOf(typed, 'Passkey'), passkey, challenge };
+      const made = { ...shownBy(typed, secret), name: nameOf(typed, 'Passkey') };
       return secondFactors.addPasskey(of, made, proofBy(typed), byOf(signedIn));
     }),
     changeRoute(services, 'remove', async (typed, { of, signedIn, secret }) => {
@@ -82,8 +83,9 @@ function changeRoute(
       const problem: Problem = toProblem(problemOf(error));
       if (problem.isFault) throw problem;
       // The app that was set up by the picture is set up by the same picture again.
-      const again = name === 'totp' ? idOf(typed.get('id')) : undefined;
-      const chosen = name === 'remove' ? typed.get('id') : null;
+      const id = typed.get('id') ?? '';
+      const again = name === 'totp' && isSecondFactorId(id) ? id : undefined;
+      const chosen = name === 'remove' ? id : null;
       const sections = [refused(problem), ...(await overview(services, own, chosen, again))];
       return shown(services, path, signedIn, sections, problem.status);
     }
@@ -246,15 +248,22 @@ function codesOf(codes: readonly string[]): readonly Section[] {
   ];
 }
 
-/** Throws `Problem` where a form was sent that no page of ours has. */
+/** Throws `Problem` 400. */
 function idOf(text: string | null): SecondFactorId {
   if (text !== null && isSecondFactorId(text)) return text;
-  throw new RangeError('no id of a second factor was sent');
+  throw invalid('id', 'is no id of a second factor');
 }
 
+/** Throws `Problem` 400. */
 function nameOf(typed: URLSearchParams, otherwise: string): string {
   const name = typed.get('name')?.trim() ?? '';
-  return name === '' ? otherwise : name;
+  if (name === '') return otherwise;
+  if (nameCheck.Check(name)) return name;
+  throw invalid('name', 'is too long, or has characters that are no text');
+}
+
+function invalid(field: string, message: string): Problem {
+  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'form', message)] });
 }
 
 const KINDS = { passkey: 'passkey', totp: 'authenticator app' } as const;

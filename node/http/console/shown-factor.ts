@@ -1,6 +1,6 @@
 import { MAX_CODE_CHARACTERS } from '../../../protocol/api/second-factors.ts';
-import { passkeyChallenge, requestOptions } from '../../accounts/second-factors/passkeys.ts';
-import { passkeysOf, type ShownFactor } from '../../accounts/second-factors/proof.ts';
+import { requestOptions } from '../../accounts/second-factors/passkeys.ts';
+import { challengeFor, passkeysOf, type ShownFactor } from '../../accounts/second-factors/proof.ts';
 import type { SecondFactors as HeldFactors } from '../../accounts/second-factors/second-factor-table.ts';
 import type { SecondFactors } from '../../accounts/second-factors/second-factors.ts';
 import type { FormField, FormSection } from '../../pages/console-page.ts';
@@ -18,12 +18,12 @@ export const CODE_FIELD: FormField = {
   maxLength: MAX_CODE_CHARACTERS,
 };
 
-/** What was shown by a form. `secret`: what the challenge of its passkey follows from. */
+/** What was shown by a form beside a link or a sign-in of this secret. */
 export function shownBy(typed: URLSearchParams, secret: string): ShownFactor {
   return {
     code: typed.get('code')?.trim() ?? '',
     passkey: typed.get('passkey') ?? '',
-    challenge: passkeyChallenge(secret),
+    secret,
   };
 }
 
@@ -37,6 +37,6 @@ export async function factorForms(
   const byCode = { ...form, title: `${form.title}, with a code`, fields: [...form.fields, CODE_FIELD] };
   const passkeys = passkeysOf(held);
   if (site === null || passkeys.length === 0) return [byCode];
-  const options = JSON.stringify(await requestOptions(site, passkeys, passkeyChallenge(secret)));
+  const options = JSON.stringify(await requestOptions(site, passkeys, challengeFor(held, secret)));
   return [{ ...form, title: `${form.title}, with a passkey`, passkey: { ceremony: 'get', options } }, byCode];
 }

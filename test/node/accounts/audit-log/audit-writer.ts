@@ -9,5 +9,6 @@ const fixture = await AuditFixture.open(directory);
 for (let change = Number(from); ; change++) {
   for (let i = 0; i < 20; i++) fixture.auditLog.note('acme', use(`use ${change}.${i}`));
   await fixture.auditLog.record('acme', use(change, { action: 'key.created' }));
-  process.stdout.write(`${change}\n`);
+  // Told before the next one is begun, also where nobody reads for a while.
+  await new Promise((resolve) => process.stdout.write(`${change}\n`, resolve));
 }

@@ -2,7 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NOTHING_SHOWN } from '../../../../node/accounts/second-factors/proof.ts';
+import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
+import { challengeFor, NOTHING_SHOWN } from '../../../../node/accounts/second-factors/proof.ts';
 import { passkeySite } from '../../../../node/accounts/second-factors/passkeys.ts';
 import { type Holder, SecondFactors } from '../../../../node/accounts/second-factors/second-factors.ts';
 import { type Timestamp, timestampOf } from '../../../../protocol/time.ts';
@@ -96,11 +97,10 @@ test('in a restored copy the recovery codes that are as old are void, and the ap
 test('what a browser makes up is no passkey, and no address without a name has any', async () => {
   await using fixture = await AccountFixture.open();
   const factors = await openIn(fixture);
-  const challenge = randomBytes(32);
   const credential = { id: 'AAAA', rawId: 'AAAA', type: 'public-key' };
   const response = { clientDataJSON: 'AAAA', attestationObject: 'AAAA' };
   for (const passkey of ['', 'null', '{}', '[', JSON.stringify({ ...credential, response }), '9'.repeat(10_000)]) {
-    const add = factors.addPasskey(ADA, { name: 'Key', passkey, challenge }, NOTHING_SHOWN, 'operator');
+    const add = factors.addPasskey(ADA, { name: 'Key', passkey, secret: 'a sign-in' }, NOTHING_SHOWN, 'operator');
     assert.is(await refusal(add), 'second-factor-wrong', passkey.slice(0, 80));
   }
   assert.is(await factors.of(ADA), undefined);
@@ -109,6 +109,36 @@ test('what a browser makes up is no passkey, and no address without a name has a
   }
   assert.equal(passkeySite('https://eu.example/verify'), { host: 'eu.example', origin: 'https://eu.example' });
 });
+
+test('codes are not guessed by who is signed in: ten are judged in an hour, and a right one is not after them', async () => {
+  await using fixture = await AccountFixture.open();
+  const { factors, id, now } = await withApp(fixture);
+  fixture.now += 30_000;
+  const remove = (code: string) => factors.remove(ADA, id, { ...NOTHING_SHOWN, code }, 'operator');
+  for (let tries = 0; tries < 10; tries++) assert.is(await refusal(remove('000000')), 'second-factor-wrong');
+  const late = await remove(now()).then(
+    () => 'removed',
+    (error: unknown) => (error instanceof LimitError ? error.code : String(error)),
+  );
+  assert.is(late, 'rate-limited');
+  assert.is((await factors.of(ADA))?.factors.length, 1);
+  assert.is((await factors.prove(ADA, { ...NOTHING_SHOWN, code: now() }))?.kind, 'totp', 'a link is judged by itself');
+});
+
+test('what a passkey signs is another thing after each use of a factor', async () => {
+  await using fixture = await AccountFixture.open();
+  const { factors, now } = await withApp(fixture);
+  const before = await factors.of(ADA);
+  fixture.now += 30_000;
+  const used = await factors.prove(ADA, { ...NOTHING_SHOWN, code: now() });
+  await fixture.store.write(used?.operations ?? []);
+  const after = await factors.of(ADA);
+  if (before === undefined || after === undefined) throw new Error('it is gone');
+  assert.is.not(hexOf(challengeFor(before, 's')), hexOf(challengeFor(after, 's')));
+  assert.is.not(hexOf(challengeFor(after, 's')), hexOf(challengeFor(after, 't')));
+});
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 test('somebody has five at most', async () => {
   await using fixture = await AccountFixture.open();

@@ -166,6 +166,19 @@ test('who takes one away, or renews the codes, shows one; nobody else does it fo
   assert.match(gone.text, /Nothing is shown beside the link/);
 });
 
+test('a name that is none and an id that is none are refused with words, and change nothing', async () => {
+  const { email } = await invited();
+  const browser = await enter(await linkTo(email));
+  const { totp, id, token } = setUpBy((await browser.get('/console/second-factor')).text);
+  const code = codeOf(totp);
+  for (const more of [{ name: 'x'.repeat(101) }, { name: '\u0001' }, { id: 'sfa_eu_x' }, { id: '' }]) {
+    const answer = await browser.post('/console/second-factor/totp', { token, id, name: '', code, ...more });
+    assert.is(answer.status, 400, JSON.stringify(more));
+    assert.match(answer.text, /▲ (?:id|name) is/);
+  }
+  assert.is((await browser.post('/console/second-factor/totp', { token, id, name: '', code })).status, 200);
+});
+
 test('an account takes away what somebody lost, and with a person goes what they show', async () => {
   const { email, personId } = await withApp();
   const path = `/v1/second-factors/${personId}`;
