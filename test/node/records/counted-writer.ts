@@ -14,6 +14,7 @@ for (let group = 1; ; group++) {
   const sources = Array.from({ length: size }, (_, i) => `s${(group + i) % 5}`);
   if (!(await fixture.record(`acc_eu_${group % 3}`, sources))) throw new Error('the group was refused');
   told += size;
-  process.stdout.write(`${told}\n`);
+  // Also where nobody reads for a while.
+  await new Promise((resolve) => process.stdout.write(`${told}\n`, resolve));
   if (group % 50 === 0) await fixture.counters.flush();
 }
