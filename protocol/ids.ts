@@ -6,12 +6,17 @@ export type RecordId = string & { readonly __brand: 'RecordId' };
 export type EntityId = string & { readonly __brand: 'EntityId' };
 
 export const NODE_ID_PATTERN = '^[a-z]{2}[0-9]{0,2}$';
-export const RECORD_ID_PATTERN = '^[a-z]{3}_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+export const RECORD_ID_PATTERN = idPattern('[a-z]{3}');
 export const ENTITY_ID_PATTERN = '^(0|[1-9]\\d{0,18})\\.(0|[1-9]\\d{0,18})\\.(0|[1-9]\\d{0,18})$';
 
 const NODE_ID = new RegExp(NODE_ID_PATTERN);
 const RECORD_ID = new RegExp(RECORD_ID_PATTERN);
 const ENTITY_ID = new RegExp(ENTITY_ID_PATTERN);
+
+/** The form of ids of a kind of thing: its prefix, then the node that made it, then a ULID. */
+export function idPattern(prefix: string): string {
+  return `^${prefix}_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`;
+}
 
 export class IdError extends Error {
   override readonly name = 'IdError';

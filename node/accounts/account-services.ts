@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { OWNER } from '../../protocol/api/second-factors.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { FederationLog } from '../log/federation-log.ts';
@@ -92,13 +91,7 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const { keys, accountStore } = accounts;
   const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
   const people = new People({ ...options, accountStore, keys, mailer, limits, record });
-  const secondFactors = await SecondFactors.open({
-    ...options,
-    accountStore,
-    mailer,
-    addressOf: async ({ account, holder }) =>
-      holder === OWNER ? (await accountStore.account(account))?.email : (await people.welcome(account, holder))?.email,
-  });
+  const secondFactors = await SecondFactors.open({ ...options, accountStore, people, mailer });
   const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits, people, secondFactors }));
   lostKeys.start();
   const shares = opening.use(await Shares.open({ ...options, accountStore, record }));

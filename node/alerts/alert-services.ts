@@ -44,12 +44,12 @@ interface AlertServicesOptions
   extends
     Omit<DueAlertsOptions, 'alerts'>,
     Pick<CalendarsOptions, 'accountStore' | 'copiedAt'>,
-    Pick<MailAlertsOptions, 'people'>,
     Pick<MailDigestsOptions, 'mailer' | 'nodeUrl'>,
     Pick<GapSearchOptions, 'recordLists'>,
     Pick<DeliveriesOptions, 'post' | 'random' | 'reach'> {
   readonly store: Store;
   readonly node: NodeId;
+  readonly people: MailAlertsOptions['people'] & MailDigestsOptions['people'];
   readonly payloadKey: Uint8Array;
   readonly auditLog: AuditLog;
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;

@@ -14,8 +14,7 @@ import {
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, TimestampShape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { randomBytesPooled } from '../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../records/record-id.ts';
+import { freshId } from '../records/record-id.ts';
 import type { Operation } from '../store/operation.ts';
 import { jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 
@@ -63,15 +62,11 @@ export const alertMarkTable = new Table('alert-mark', textCodec);
 export const toldBatchTable = new Table('told-batch', numberCodec);
 
 export function newWebhookId(node: NodeId, epochMilliseconds: number): WebhookId {
-  const id = `whk_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isWebhookId(id)) throw new RangeError(`no id of a webhook comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('whk', node, epochMilliseconds, isWebhookId);
 }
 
 export function newDeliveryId(node: NodeId, epochMilliseconds: number): DeliveryId {
-  const id = `whd_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isDeliveryId(id)) throw new RangeError(`no id of a delivery comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('whd', node, epochMilliseconds, isDeliveryId);
 }
 
 /** The rows of a delivery, in the place of those that it had. */

@@ -1,5 +1,6 @@
+import { isMailReader } from '../../protocol/api/people.ts';
 import { isAlertEvent } from '../alerts/mail/digest-mail.ts';
-import { isRecipient, mailAlertTable, noticeTable } from '../alerts/mail/mail-alert-tables.ts';
+import { mailAlertTable, noticeTable } from '../alerts/mail/mail-alert-tables.ts';
 import type { TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
 
@@ -10,7 +11,7 @@ export const mailAlertCheck: TableCheck = {
     for await (const { key, parts, value } of readRows(check, mailAlertTable)) {
       check.report.count('mailAlerts');
       if (value === undefined) continue;
-      const isOwn = value.account === parts[0] && value.recipient === parts[1] && isRecipient(value.recipient);
+      const isOwn = value.account === parts[0] && value.recipient === parts[1] && isMailReader(value.recipient);
       if (!isOwn) check.report.problem(mailAlertTable.name, key, 'is of another account, or of nobody who reads mail');
     }
     for await (const { key, parts } of readRows(check, noticeTable)) {

@@ -1,4 +1,4 @@
-import { OWNER } from '../../protocol/api/second-factors.ts';
+import { OWNER } from '../../protocol/api/people.ts';
 import { personTable } from '../accounts/people/person-table.ts';
 import { secondFactorTable } from '../accounts/second-factors/second-factor-table.ts';
 import type { TableCheck } from './check.ts';

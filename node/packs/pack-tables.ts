@@ -15,8 +15,7 @@ import {
   TimestampShape,
 } from '../../protocol/shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { randomBytesPooled } from '../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../records/record-id.ts';
+import { freshId } from '../records/record-id.ts';
 import { compressedTextCodec } from '../store/compressed-text.ts';
 import { jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 
@@ -70,9 +69,7 @@ export const packLifetimeTable = new Table('pack-lifetime', numberCodec);
 
 /** A fresh id of this moment. */
 export function newPackId(node: NodeId, epochMilliseconds: number): PackId {
-  const id = `pack_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isPackId(id)) throw new RangeError(`no pack id comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('pack', node, epochMilliseconds, isPackId);
 }
 
 /** Names a question: the same for the same one. Without a slash, so that it may stand in a key. */

@@ -27,6 +27,18 @@ export function ulidTime(text: string): number {
   return time;
 }
 
+/** A fresh id of something that a node keeps: its kind's prefix, the node, and a ULID of this moment. */
+export function freshId<Id extends string>(
+  prefix: string,
+  node: NodeId,
+  epochMilliseconds: number,
+  isId: (text: string) => text is Id,
+): Id {
+  const id = `${prefix}_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
+  if (!isId(id)) throw new RangeError(`no ${prefix} id comes of ${node} and ${epochMilliseconds}`);
+  return id;
+}
+
 /** A fresh id: `att`, node and a ULID of this moment with 80 random bits, e.g. `att_eu_01J…`. */
 export function newRecordId(node: NodeId, epochMilliseconds: number): RecordId {
   return recordId(`att_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`);

@@ -1,9 +1,10 @@
 import Type from 'typebox';
+import { idPattern } from '../ids.ts';
 
 /** `key_eu_01J…`: names an API key and says nothing about its text. */
 export type KeyId = string & { readonly __brand: 'KeyId' };
 
-const KEY_ID_PATTERN = '^key_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const KEY_ID_PATTERN = idPattern('key');
 
 export const KeyIdShape = Type.Unsafe<KeyId>(Type.String({ pattern: KEY_ID_PATTERN }));
 

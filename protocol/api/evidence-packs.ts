@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { FrameworkShape } from '../frameworks/catalogue-shape.ts';
 import { MAX_PACK_SOURCES } from '../pack/manifest.ts';
 import {
@@ -20,7 +21,7 @@ export const PACK_TYPE = 'application/zip';
 
 /** `pack_eu_01J…`. */
 export type PackId = string & { readonly __brand: 'PackId' };
-const PACK_ID_PATTERN = '^pack_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const PACK_ID_PATTERN = idPattern('pack');
 export const PackIdShape = Type.Unsafe<PackId>(Type.String({ pattern: PACK_ID_PATTERN }));
 const PACK_ID = new RegExp(PACK_ID_PATTERN);
 

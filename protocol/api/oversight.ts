@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
@@ -11,7 +12,7 @@ export const DEFAULT_OVERSIGHT_PAGE = 50;
 export const MAX_OVERSIGHT_PAGE = 100;
 
 export type PolicyId = string & { readonly __brand: 'PolicyId' };
-const POLICY_ID_PATTERN = '^pol_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const POLICY_ID_PATTERN = idPattern('pol');
 export const PolicyIdShape = Type.Unsafe<PolicyId>(Type.String({ pattern: POLICY_ID_PATTERN }));
 
 const POLICY_ID = new RegExp(POLICY_ID_PATTERN);

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { Closed, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { TextShape } from './fields.ts';
@@ -9,13 +10,22 @@ import { MomentShape } from './times.ts';
 /** Longest mail address. In characters. */
 const MAX_EMAIL = 254;
 export type PersonId = string & { readonly __brand: 'PersonId' };
-const PERSON_ID_PATTERN = '^per_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const PERSON_ID_PATTERN = idPattern('per');
 export const PersonIdShape = Type.Unsafe<PersonId>(Type.String({ pattern: PERSON_ID_PATTERN }));
 
 const PERSON_ID = new RegExp(PERSON_ID_PATTERN);
 
 export function isPersonId(text: string): text is PersonId {
   return PERSON_ID.test(text);
+}
+
+/** Whoever reads the mail of the account's own address. */
+export const OWNER = 'owner';
+/** Who reads mail of an account: its owner, or one of its people. */
+export type MailReader = typeof OWNER | PersonId;
+
+export function isMailReader(text: string): text is MailReader {
+  return text === OWNER || isPersonId(text);
 }
 
 /** `POST /v1/people`. */

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { Closed, CountShape, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { TextShape } from './fields.ts';
-import { isPersonId, type PersonId, PersonIdShape } from './people.ts';
+import { OWNER, PersonIdShape } from './people.ts';
 
 const MAX_NAME = 100;
 /** Second factors of one person, and the codes that stand in for a lost one. */
@@ -13,20 +14,13 @@ export const MAX_CODE_CHARACTERS = 64;
 /** How often a code is tried by one mailed link. */
 export const MAX_CODE_TRIES = 5;
 
-/** Of a second factor: the person who signs in by mail, or whoever reads the account's own mail. */
-export const OWNER = 'owner';
-export type SecondFactorHolder = typeof OWNER | PersonId;
 export const SecondFactorHolderShape = Type.Union([Type.Literal(OWNER), PersonIdShape], {
   title: 'SecondFactorHolder',
   description: 'The id of a person, or `owner`: whoever reads the mail of the account’s own address.',
 });
 
-export function isSecondFactorHolder(text: string): text is SecondFactorHolder {
-  return text === OWNER || isPersonId(text);
-}
-
 export type SecondFactorId = string & { readonly __brand: 'SecondFactorId' };
-const SECOND_FACTOR_ID_PATTERN = '^sfa_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const SECOND_FACTOR_ID_PATTERN = idPattern('sfa');
 export const SecondFactorIdShape = Type.Unsafe<SecondFactorId>(Type.String({ pattern: SECOND_FACTOR_ID_PATTERN }));
 
 const SECOND_FACTOR_ID = new RegExp(SECOND_FACTOR_ID_PATTERN);

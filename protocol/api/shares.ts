@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { Closed, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { TextShape } from './fields.ts';
@@ -10,7 +11,7 @@ export const MAX_SHARE_DAYS = 90;
 const MAX_LABEL = 200;
 /** `shr_eu_01J…`: names a link and says nothing about its secret. */
 export type ShareId = string & { readonly __brand: 'ShareId' };
-const SHARE_ID_PATTERN = '^shr_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const SHARE_ID_PATTERN = idPattern('shr');
 /** Of a link: 256 bits, base64url. */
 export const SHARE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{43}$';
 export const ShareIdShape = Type.Unsafe<ShareId>(Type.String({ pattern: SHARE_ID_PATTERN }));

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { Closed, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SECOND_FACTOR_KINDS, SecondFactorHolderShape } from './second-factors.ts';
@@ -7,7 +8,7 @@ import { SECOND_FACTOR_KINDS, SecondFactorHolderShape } from './second-factors.t
 export const SIGN_IN_HOURS = 12;
 /** `sin_eu_01J…`: names a sign-in and says nothing about its secret. */
 export type SignInId = string & { readonly __brand: 'SignInId' };
-const SIGN_IN_ID_PATTERN = '^sin_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const SIGN_IN_ID_PATTERN = idPattern('sin');
 export const SignInIdShape = Type.Unsafe<SignInId>(Type.String({ pattern: SIGN_IN_ID_PATTERN }));
 
 const SIGN_IN_ID = new RegExp(SIGN_IN_ID_PATTERN);

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { idPattern } from '../ids.ts';
 import { Closed, CountShape, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
@@ -30,9 +31,8 @@ export const MAX_DELIVERIES_PAGE = 200;
 
 export type WebhookId = string & { readonly __brand: 'WebhookId' };
 export type DeliveryId = string & { readonly __brand: 'DeliveryId' };
-const ULID_PATTERN = '[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
-const WEBHOOK_ID_PATTERN = `^whk_${ULID_PATTERN}`;
-const DELIVERY_ID_PATTERN = `^whd_${ULID_PATTERN}`;
+const WEBHOOK_ID_PATTERN = idPattern('whk');
+const DELIVERY_ID_PATTERN = idPattern('whd');
 export const WebhookIdShape = Type.Unsafe<WebhookId>(Type.String({ pattern: WEBHOOK_ID_PATTERN }));
 export const DeliveryIdShape = Type.Unsafe<DeliveryId>(Type.String({ pattern: DELIVERY_ID_PATTERN }));
 

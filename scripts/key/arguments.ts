@@ -1,9 +1,9 @@
+import { isMailReader, type MailReader } from '../../protocol/api/people.ts';
 import { type Tier, TIERS } from '../../node/accounts/account.ts';
 import { isKeyId, type KeyId } from '../../node/accounts/key-id.ts';
 import type { KeyRequest } from '../../node/accounts/key-terms.ts';
 import { type KeyPreset, PRESET_NAMES, type Scope, SCOPES } from '../../node/accounts/scopes.ts';
 import { readCommandLine, UsageError } from '../../node/config/command-line.ts';
-import { isSecondFactorHolder, type SecondFactorHolder } from '../../protocol/api/second-factors.ts';
 import { isNodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { type CommandForm, excludeEachOther, type FlagsOf, readCommand } from '../command-line.ts';
@@ -54,7 +54,7 @@ export type Command =
   | { readonly name: 'set-compression'; readonly account: string; readonly compressPayloads: boolean }
   | { readonly name: 'set-nodes'; readonly account: string; readonly nodes: readonly string[] }
   | { readonly name: 'restate'; readonly account: string }
-  | { readonly name: 'remove-second-factors'; readonly account: string; readonly holder: SecondFactorHolder };
+  | { readonly name: 'remove-second-factors'; readonly account: string; readonly holder: MailReader };
 
 /** What an account may have beside its tier. */
 export interface AccountTerms {
@@ -179,8 +179,8 @@ function termsOf({ name, email, 'compress-payloads': compressPayloads = false, n
   };
 }
 
-function holderOf(text: string): SecondFactorHolder {
-  if (isSecondFactorHolder(text)) return text;
+function holderOf(text: string): MailReader {
+  if (isMailReader(text)) return text;
   throw new UsageError(`${text} is neither owner nor the id of a person (per_eu_…)`);
 }
 

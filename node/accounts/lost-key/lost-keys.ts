@@ -1,10 +1,6 @@
+import { type MailReader, OWNER } from '../../../protocol/api/people.ts';
 import type { Logger } from 'pino';
-import {
-  MAX_CODE_TRIES,
-  OWNER,
-  type SecondFactorHolder,
-  type SecondFactorKind,
-} from '../../../protocol/api/second-factors.ts';
+import { MAX_CODE_TRIES, type SecondFactorKind } from '../../../protocol/api/second-factors.ts';
 import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
@@ -65,7 +61,7 @@ export interface OpenLink extends LostKeyRow {
 
 /** The key of somebody who signs in by a link, who it is, and what they showed beside the link. */
 export interface MailedKey extends IssuedKey {
-  readonly holder: SecondFactorHolder;
+  readonly holder: MailReader;
   readonly secondFactor: SecondFactorKind | null;
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type InviteRequest, isPersonId } from '../../../protocol/api/people.ts';
+import { type InviteRequest, isPersonId, type MailReader, OWNER } from '../../../protocol/api/people.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Operation } from '../../store/operation.ts';
@@ -117,6 +117,12 @@ export class People {
     const { store, accountStore } = this.#options;
     const person = await personTable.get(store, account, id);
     return person !== undefined && isWelcome(person, accountStore.now()) ? person : undefined;
+  }
+
+  /** Where somebody reads mail of an account now; undefined for who is of the account no more. */
+  async addressOf(account: string, reader: MailReader): Promise<string | undefined> {
+    if (reader === OWNER) return (await this.#options.accountStore.account(account))?.email;
+    return (await this.welcome(account, reader))?.email;
   }
 
   /** Ends what a person may do here, at once. Throws `AccountError` `person-not-found`. */

@@ -3,8 +3,7 @@ import { isPersonId, type PersonAnswer, type PersonId, PersonIdShape } from '../
 import { PRESET_NAMES } from '../../../protocol/api/scopes.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, OrNull, TimestampShape } from '../../../protocol/shapes.ts';
-import { randomBytesPooled } from '../../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../records/record-id.ts';
+import { freshId } from '../../records/record-id.ts';
 import type { Operation } from '../../store/operation.ts';
 import { jsonTable, Table, textCodec } from '../../store/table.ts';
 import { KeyIdShape } from '../key-id.ts';
@@ -27,9 +26,7 @@ export const personTable = jsonTable('person', PersonRowShape);
 export const personAddressTable = new Table('person-address', textCodec);
 
 export function newPersonId(node: NodeId, epochMilliseconds: number): PersonId {
-  const id = `per_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isPersonId(id)) throw new RangeError(`no id of a person comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('per', node, epochMilliseconds, isPersonId);
 }
 
 export function personOperations(person: Person): Operation[] {

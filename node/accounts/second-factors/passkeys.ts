@@ -1,7 +1,7 @@
+import { type MailReader } from '../../../protocol/api/people.ts';
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import Type from 'typebox';
-import type { SecondFactorHolder } from '../../../protocol/api/second-factors.ts';
 import { decodeBase64url, encodeBase64url } from '../../../protocol/bytes.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
@@ -53,7 +53,7 @@ export function passkeyChallenge(secret: string): Uint8Array<ArrayBuffer> {
 /** What a browser is asked for, to make a passkey: `PublicKeyCredentialCreationOptionsJSON`. */
 export async function creationOptions(
   site: PasskeySite,
-  { account, holder }: { readonly account: string; readonly holder: SecondFactorHolder },
+  { account, holder }: { readonly account: string; readonly holder: MailReader },
   existing: readonly Passkey[],
   challenge: Uint8Array<ArrayBuffer>,
 ) {

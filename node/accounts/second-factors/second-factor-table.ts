@@ -11,8 +11,7 @@ import {
 } from '../../../protocol/api/second-factors.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Base64urlShape, Closed, CountShape, OrNull, TimestampShape } from '../../../protocol/shapes.ts';
-import { randomBytesPooled } from '../../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../records/record-id.ts';
+import { freshId } from '../../records/record-id.ts';
 import { jsonTable } from '../../store/table.ts';
 
 const FACTOR = {
@@ -58,9 +57,7 @@ export type SecondFactor = Passkey | Totp;
 export const secondFactorTable = jsonTable('second-factor', SecondFactorsShape);
 
 export function newSecondFactorId(node: NodeId, epochMilliseconds: number): SecondFactorId {
-  const id = `sfa_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isSecondFactorId(id)) throw new RangeError(`no id of a second factor comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('sfa', node, epochMilliseconds, isSecondFactorId);
 }
 
 export function secondFactorsAnswer({ holder, factors, recoveryCodes }: SecondFactors): SecondFactorsAnswer {

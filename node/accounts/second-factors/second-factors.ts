@@ -1,8 +1,7 @@
+import { isMailReader, type MailReader } from '../../../protocol/api/people.ts';
 import type { Logger } from 'pino';
 import {
-  isSecondFactorHolder,
   MAX_SECOND_FACTORS,
-  type SecondFactorHolder,
   type SecondFactorId,
   type SecondFactorKind,
 } from '../../../protocol/api/second-factors.ts';
@@ -35,7 +34,7 @@ const MAX_TRIERS = 10_000;
 /** Who has second factors. */
 export interface Holder {
   readonly account: string;
-  readonly holder: SecondFactorHolder;
+  readonly holder: MailReader;
 }
 
 /** A second factor that was shown, and the rows of its use: they land in one write with what it allows. */
@@ -47,8 +46,8 @@ export interface UsedFactor {
 export interface SecondFactorsOptions {
   readonly store: Store;
   readonly accountStore: AccountStore;
-  /** The mail address of somebody who signs in by mail; undefined where they do so no more. */
-  readonly addressOf: (holder: Holder) => Promise<string | undefined>;
+  /** Tells where somebody reads mail; undefined for who signs in no more. */
+  readonly people: { addressOf(account: string, reader: MailReader): Promise<string | undefined> };
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
   /** When the copy was taken that this store comes from; null where it is none. */
@@ -186,7 +185,7 @@ export class SecondFactors {
    * `second-factor-not-found`.
    */
   async removeAll(account: string, holder: string, by: Actor): Promise<void> {
-    if (!isSecondFactorHolder(holder)) throw notFound();
+    if (!isMailReader(holder)) throw notFound();
     const of = { account, holder };
     const events = [secondFactorEvent('second-factor.removed', of, by)];
     await this.#change(of, async () => ({ operations: [removal(of)], events, result: undefined }));
@@ -198,9 +197,9 @@ export class SecondFactors {
     by: Actor,
     make: (held: Held | undefined, now: Timestamp) => Promise<SecondFactor | undefined>,
   ): Promise<readonly string[]> {
-    const { accountStore, addressOf } = this.#options;
+    const { accountStore, people } = this.#options;
     const codes = await accountStore.change(async () => {
-      if ((await addressOf(of)) === undefined) {
+      if ((await people.addressOf(of.account, of.holder)) === undefined) {
         throw new AccountError('person-not-found', 'nobody signs in by this mail');
       }
       const before = await this.of(of);
@@ -261,9 +260,9 @@ export class SecondFactors {
 
   /** Who did not do it themselves learns of it. Never rejects. */
   async #tell(of: Holder): Promise<void> {
-    const { mailer, addressOf, baseUrl, log } = this.#options;
+    const { mailer, people, baseUrl, log } = this.#options;
     try {
-      const to = await addressOf(of);
+      const to = await people.addressOf(of.account, of.holder);
       if (to !== undefined) await mailer?.send({ to, ...changedMail(of.account, baseUrl()) });
     } catch (error) {
       log.warn({ err: error }, 'a change of second factors was not mailed');

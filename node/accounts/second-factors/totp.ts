@@ -1,5 +1,6 @@
+import { type MailReader } from '../../../protocol/api/people.ts';
 import { createHmac } from 'node:crypto';
-import type { SecondFactorHolder, SecondFactorId } from '../../../protocol/api/second-factors.ts';
+import type { SecondFactorId } from '../../../protocol/api/second-factors.ts';
 
 /** As authenticator apps have it (RFC 6238 §4): HMAC-SHA-1, 30 seconds, 6 digits. */
 const TERMS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
@@ -11,7 +12,7 @@ const CODE = /^\d{6}$/;
 /** Whose secret it is. */
 export interface TotpOf {
   readonly account: string;
-  readonly holder: SecondFactorHolder;
+  readonly holder: MailReader;
   readonly id: SecondFactorId;
 }
 

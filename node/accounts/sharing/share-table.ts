@@ -9,8 +9,7 @@ import {
 } from '../../../protocol/api/shares.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
-import { randomBytesPooled } from '../../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../records/record-id.ts';
+import { freshId } from '../../records/record-id.ts';
 import type { Operation } from '../../store/operation.ts';
 import { jsonTable, Table, textCodec } from '../../store/table.ts';
 import { KeyIdShape } from '../key-id.ts';
@@ -53,9 +52,7 @@ export interface HeldShare {
 
 /** A fresh id of this moment. */
 export function newShareId(node: NodeId, epochMilliseconds: number): ShareId {
-  const id = `shr_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isShareId(id)) throw new RangeError(`no share id comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('shr', node, epochMilliseconds, isShareId);
 }
 
 /** A fresh secret: 256 random bits, base64url. */

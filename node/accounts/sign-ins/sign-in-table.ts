@@ -4,8 +4,7 @@ import { SECOND_FACTOR_KINDS, SecondFactorHolderShape } from '../../../protocol/
 import { isSignInId, type SignInAnswer, type SignInId, SignInIdShape } from '../../../protocol/api/sign-ins.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, TimestampShape } from '../../../protocol/shapes.ts';
-import { randomBytesPooled } from '../../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../records/record-id.ts';
+import { freshId } from '../../records/record-id.ts';
 import type { Operation } from '../../store/operation.ts';
 import { jsonTable, Table, textCodec } from '../../store/table.ts';
 import { KeyIdShape } from '../key-id.ts';
@@ -41,9 +40,7 @@ export interface HeldSignIn {
 
 /** A fresh id of this moment. */
 export function newSignInId(node: NodeId, epochMilliseconds: number): SignInId {
-  const id = `sin_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isSignInId(id)) throw new RangeError(`no sign-in id comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('sin', node, epochMilliseconds, isSignInId);
 }
 
 /** A fresh secret: 256 random bits, base64url. */

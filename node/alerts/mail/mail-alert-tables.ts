@@ -1,21 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { DIGEST_PERIODS, type MailAlertsAnswer } from '../../../protocol/api/mail-alerts.ts';
-import { isPersonId, type PersonId } from '../../../protocol/api/people.ts';
+import type { MailReader } from '../../../protocol/api/people.ts';
 import { ALERT_EVENTS } from '../../../protocol/api/webhooks.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, TimestampShape } from '../../../protocol/shapes.ts';
 import { jsonTable } from '../../store/table.ts';
 
-/** Stands in the place of a person: who reads the account's own mail. */
-export const OWNER = 'owner';
-export type Recipient = typeof OWNER | PersonId;
-
-export function isRecipient(text: string): text is Recipient {
-  return text === OWNER || isPersonId(text);
-}
-
 const MailAlertRowShape = Closed({
   account: Type.String(),
-  recipient: Type.Unsafe<Recipient>(Type.String()),
+  recipient: Type.Unsafe<MailReader>(Type.String()),
   events: Type.Array(Type.Enum([...ALERT_EVENTS])),
   every: Type.Enum([...DIGEST_PERIODS]),
   createdAt: TimestampShape,

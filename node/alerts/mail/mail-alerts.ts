@@ -1,3 +1,4 @@
+import { isMailReader, type MailReader, OWNER } from '../../../protocol/api/people.ts';
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { MailAlertsRequest } from '../../../protocol/api/mail-alerts.ts';
@@ -12,14 +13,7 @@ import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { AlertRefusal } from '../alert-refusal.ts';
 import type { Alert } from '../alert.ts';
-import {
-  isRecipient,
-  type MailAlert,
-  mailAlertTable,
-  noticeTable,
-  OWNER,
-  type Recipient,
-} from './mail-alert-tables.ts';
+import { type MailAlert, mailAlertTable, noticeTable } from './mail-alert-tables.ts';
 import { noticeLine } from './notice-lines.ts';
 
 /** Notices that wait for one mail; of what is found beyond them only the number is kept. */
@@ -81,14 +75,14 @@ export class MailAlerts {
   }
 
   /** Who is written to for a caller: the person whose key it is (it bears the person's id as its name), or the owner. */
-  async recipientOf({ account, key }: Caller): Promise<Recipient> {
+  async recipientOf({ account, key }: Caller): Promise<MailReader> {
     const name = key.name ?? '';
-    if (name === OWNER || !isRecipient(name)) return OWNER;
+    if (name === OWNER || !isMailReader(name)) return OWNER;
     return (await this.#options.people.welcome(account.id, name))?.id ?? OWNER;
   }
 
   /** What somebody is told of; undefined where it is nothing. */
-  find(account: string, recipient: Recipient): MailAlert | undefined {
+  find(account: string, recipient: MailReader): MailAlert | undefined {
     return this.#byToken.get(this.tokenOf({ account, recipient }));
   }
 
@@ -114,7 +108,7 @@ export class MailAlerts {
   }
 
   /** Sets what somebody of the caller's account is told of. Throws `AlertRefusal` `no-mail-address`. */
-  async set({ account, key }: Caller, recipient: Recipient, { events, every }: MailAlertsRequest): Promise<MailAlert> {
+  async set({ account, key }: Caller, recipient: MailReader, { events, every }: MailAlertsRequest): Promise<MailAlert> {
     const { mailer, now } = this.#options;
     if (mailer === null || (recipient === OWNER && account.email === undefined)) {
       throw new AlertRefusal('no-mail-address', 'This node sends no mail, or the account has no mail address.');
@@ -140,7 +134,7 @@ export class MailAlerts {
   }
 
   /** Ends what somebody of the caller's account is told of; where that is nothing, nothing is changed. */
-  async delete({ account, key }: Caller, recipient: Recipient): Promise<void> {
+  async delete({ account, key }: Caller, recipient: MailReader): Promise<void> {
     await this.#end({ account: account.id, recipient }, key.id);
   }
 

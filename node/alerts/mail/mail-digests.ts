@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { DigestPeriod } from '../../../protocol/api/mail-alerts.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { AccountStore } from '../../accounts/account-store.ts';
 import { MailError, type Mailer } from '../../accounts/mail/mailer.ts';
 import type { People } from '../../accounts/people/people.ts';
 import { backoffDelay } from '../../concurrency/backoff.ts';
@@ -9,7 +8,7 @@ import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import type { Alerts } from '../alerts.ts';
 import { digestMail, isAlertEvent, type WaitingNotice } from './digest-mail.ts';
-import { type MailAlert, type Notice, noticeTable, OWNER } from './mail-alert-tables.ts';
+import { type MailAlert, type Notice, noticeTable } from './mail-alert-tables.ts';
 import { MAX_NOTICES, type MailAlerts } from './mail-alerts.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,8 +23,7 @@ export interface MailDigestsOptions {
   readonly store: Store;
   readonly alerts: Pick<Alerts, 'write'>;
   readonly mailAlerts: MailAlerts;
-  readonly accountStore: Pick<AccountStore, 'account'>;
-  readonly people: Pick<People, 'welcome'>;
+  readonly people: Pick<People, 'addressOf'>;
   /** Null where the node sends no mail. */
   readonly mailer: Pick<Mailer, 'send'> | null;
   readonly nodeUrl: () => string;
@@ -70,7 +68,7 @@ export class MailDigests implements Disposable {
   async #send(alert: MailAlert, mailer: Pick<Mailer, 'send'>): Promise<void> {
     const { alerts, mailAlerts, nodeUrl, now, random, log } = this.#options;
     const { signal } = this.#ending;
-    const to = await this.#addressOf(alert);
+    const to = await this.#options.people.addressOf(alert.account, alert.recipient);
     if (to === undefined) return mailAlerts.forget(alert);
     const notices = await this.#noticesOf(alert);
     if (notices.length === 0) return alerts.write(async () => mailAlerts.noted(alert, MAX_NOTICES + 1, []));
@@ -114,13 +112,6 @@ export class MailDigests implements Disposable {
       if (isAlertEvent(event)) notices.push({ event, subject, notice });
     }
     return notices.toSorted(({ notice: a }, { notice: b }) => compare(a, b));
-  }
-
-  /** Where somebody reads mail now; undefined for who is of the account no more. */
-  async #addressOf({ account, recipient }: MailAlert): Promise<string | undefined> {
-    const { accountStore, people } = this.#options;
-    if (recipient === OWNER) return (await accountStore.account(account))?.email;
-    return (await people.welcome(account, recipient))?.email;
   }
 }
 

@@ -11,8 +11,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { isOfTest } from '../../../protocol/frameworks/record-view.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
-import { randomBytesPooled } from '../../keys/randomness.ts';
-import { ULID_RANDOM_BYTES, ulid } from '../../records/record-id.ts';
+import { freshId } from '../../records/record-id.ts';
 import { jsonTable, numberCodec, Table } from '../../store/table.ts';
 
 const PersonsShape = Type.Integer({ minimum: 1, maximum: 2 });
@@ -44,9 +43,7 @@ export const waitingTable = jsonTable('oversight', WaitingRowShape);
 export const overseenBatchTable = new Table('overseen-batch', numberCodec);
 
 export function newPolicyId(node: NodeId, epochMilliseconds: number): PolicyId {
-  const id = `pol_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
-  if (!isPolicyId(id)) throw new RangeError(`no id of a policy comes of ${node} and ${epochMilliseconds}`);
-  return id;
+  return freshId('pol', node, epochMilliseconds, isPolicyId);
 }
 
 /** Whether people have to look at a record by a policy of its account. Records of test and staging are nobody's duty. */

@@ -9,9 +9,10 @@ import { readFormBody } from '../body.ts';
 import { problemOf } from '../domain-problems.ts';
 import { type Problem, toProblem } from '../problem.ts';
 import type { Answer, Call, PageRoute } from '../route.ts';
+import { ended } from '../routes/lost-key.ts';
 import { isOwnForm } from '../sign-in-cookie.ts';
 import { validator } from '../validation.ts';
-import { addressOf, consolePage, type ConsolePageServices, refused, sent } from './console-page.ts';
+import { addressOf, consolePage, type ConsolePageServices, openRoute, refused } from './console-page.ts';
 import { CODE_FIELD, shownBy } from './shown-factor.ts';
 
 const SIGN_UP = '/sign-up';
@@ -33,17 +34,13 @@ const validateSignUp = validator(SignUpRequestShape);
 /** What people without a key do in a browser: they sign up, and they replace lost keys. */
 export function accountPageRoutes(services: AccountPageServices): readonly PageRoute[] {
   return [
-    page('GET', SIGN_UP, async () => signUpPage(services)),
-    page('POST', SIGN_UP, (call) => signedUp(services, call)),
-    page('GET', LOST_KEY, async () => lostKeyPage(services)),
-    page('POST', LOST_KEY, (call) => linkSent(services, call)),
-    page('GET', LINK, (call) => linkPage(services, call)),
-    page('POST', LINK, (call) => replaced(services, call)),
+    openRoute('GET', SIGN_UP, async () => signUpPage(services)),
+    openRoute('POST', SIGN_UP, (call) => signedUp(services, call)),
+    openRoute('GET', LOST_KEY, async () => lostKeyPage(services)),
+    openRoute('POST', LOST_KEY, (call) => linkSent(services, call)),
+    openRoute('GET', LINK, (call) => linkPage(services, call)),
+    openRoute('POST', LINK, (call) => replaced(services, call)),
   ];
-}
-
-function page(method: 'GET' | 'POST', path: string, answer: (call: Call) => Promise<Answer>): PageRoute {
-  return { method, path, access: 'free', isPage: true, answer };
 }
 
 function signUpPage(services: AccountPageServices, before: readonly Section[] = [], status = 200): Promise<Answer> {
@@ -98,7 +95,7 @@ async function linkSent(services: AccountPageServices, { context }: Call): Promi
   if (typed === undefined) return lostKeyPage(services, [FOREIGN], 403);
   try {
     const { email } = validateSignUp({ email: typed.get('email') ?? '' });
-    services.lostKeys.request(email, addressOf(services, context), sent(context));
+    services.lostKeys.request(email, addressOf(services, context), ended(context.res));
   } catch (error) {
     return refusedPage(error, (section, status) => lostKeyPage(services, [section], status));
   }

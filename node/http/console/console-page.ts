@@ -69,6 +69,11 @@ export function seeOther(path: string, to: string, headers: Readonly<Record<stri
   return { status: 303, headers: { ...CONSOLE_HEADERS, ...headers, Location: `${rootOf(path)}${to}` }, body: '' };
 }
 
+/** A page that everybody sees. */
+export function openRoute(method: 'GET' | 'POST', path: string, answer: PageRoute['answer']): PageRoute {
+  return { method, path, access: 'free', isPage: true, answer };
+}
+
 /** A page that only somebody who is signed in sees; everybody else is shown the way in. */
 export function signedInRoute(
   services: ConsolePageServices,
@@ -105,13 +110,6 @@ export function signedInRoute(
 
 export function addressOf({ trustedProxies }: Pick<ConsolePageServices, 'trustedProxies'>, { req }: Context): string {
   return callerAddress(req, trustedProxies);
-}
-
-/** Resolves once an answer was sent, or its caller is gone. */
-export function sent({ res }: Context): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  res.once('close', resolve);
-  return promise;
 }
 
 /** What stands in the place of what the API said no to. */

@@ -2,7 +2,7 @@ import { STOP_TOKEN_PATTERN } from '../../../protocol/api/mail-alerts.ts';
 import type { MailAlerts } from '../../alerts/mail/mail-alerts.ts';
 import type { Section } from '../../pages/console-page.ts';
 import type { Answer, PageRoute } from '../route.ts';
-import { consolePage, type ConsolePageServices } from './console-page.ts';
+import { consolePage, type ConsolePageServices, openRoute } from './console-page.ts';
 
 const PATH = '/stop-mail/:token';
 const TOKEN = new RegExp(STOP_TOKEN_PATTERN);
@@ -18,8 +18,8 @@ export interface MailStopServices extends ConsolePageServices {
  */
 export function mailStopRoutes(services: MailStopServices): readonly PageRoute[] {
   return [
-    { method: 'GET', path: PATH, access: 'free', isPage: true, answer: ({ params }) => button(services, params.token) },
-    { method: 'POST', path: PATH, access: 'free', isPage: true, answer: ({ params }) => stop(services, params.token) },
+    openRoute('GET', PATH, ({ params }) => button(services, params.token)),
+    openRoute('POST', PATH, ({ params }) => stop(services, params.token)),
   ];
 }
 

@@ -10,8 +10,9 @@ import { readFormBody } from '../body.ts';
 import { problemOf } from '../domain-problems.ts';
 import { Problem, toProblem } from '../problem.ts';
 import type { Answer, PageRoute } from '../route.ts';
+import { ended } from '../routes/lost-key.ts';
 import { isOwnForm } from '../sign-in-cookie.ts';
-import { addressOf, consolePage, type ConsolePageServices, refused, seeOther, sent } from './console-page.ts';
+import { addressOf, consolePage, type ConsolePageServices, openRoute, refused, seeOther } from './console-page.ts';
 import { factorForms, shownBy } from './shown-factor.ts';
 
 const MAIL = '/console/mail';
@@ -30,21 +31,17 @@ export interface MailedSignInServices extends ConsolePageServices {
 /** Signing in by a link that is mailed to the account's address. */
 export function mailedSignInRoutes(services: MailedSignInServices): readonly PageRoute[] {
   return [
-    page('POST', MAIL, ({ context }) => sendLink(services, context)),
-    page('GET', ENTER, ({ params }) => showButton(services, params.token ?? '')),
-    page('POST', ENTER, ({ context, params }) => enter(services, context, params.token ?? '')),
+    openRoute('POST', MAIL, ({ context }) => sendLink(services, context)),
+    openRoute('GET', ENTER, ({ params }) => showButton(services, params.token ?? '')),
+    openRoute('POST', ENTER, ({ context, params }) => enter(services, context, params.token ?? '')),
   ];
-}
-
-function page(method: 'GET' | 'POST', path: string, answer: PageRoute['answer']): PageRoute {
-  return { method, path, access: 'free', isPage: true, answer };
 }
 
 /** The same words whether there is an account or not, before anything is looked up. */
 async function sendLink(services: MailedSignInServices, context: Context): Promise<Answer> {
   const typed = await ownForm(context);
   return told(services, MAIL, async () => {
-    services.lostKeys.request(typed.get('email') ?? '', addressOf(services, context), sent(context), 'sign-in');
+    services.lostKeys.request(typed.get('email') ?? '', addressOf(services, context), ended(context.res), 'sign-in');
     return consolePage(services, MAIL, null, { title: 'Look at your mail', screen: null, sections: [SENT] });
   });
 }

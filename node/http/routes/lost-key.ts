@@ -144,7 +144,7 @@ function linkKey(key: ApiKey, at: number) {
 }
 
 /** Settles once an answer has been sent, or nobody is there to take it. */
-function ended(response: ServerResponse): Promise<void> {
+export function ended(response: ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (response.closed) resolve();
   else response.once('close', resolve);

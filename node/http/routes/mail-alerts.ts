@@ -1,3 +1,4 @@
+import { type MailReader, OWNER } from '../../../protocol/api/people.ts';
 import {
   MAIL_ALERTS_EXAMPLE,
   MailAlertsAnswerShape,
@@ -8,7 +9,7 @@ import {
 } from '../../../protocol/api/mail-alerts.ts';
 import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import { AlertRefusal } from '../../alerts/alert-refusal.ts';
-import { mailAlertAnswer, OWNER, type Recipient } from '../../alerts/mail/mail-alert-tables.ts';
+import { mailAlertAnswer } from '../../alerts/mail/mail-alert-tables.ts';
 import type { MailAlerts } from '../../alerts/mail/mail-alerts.ts';
 import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
@@ -102,7 +103,7 @@ function endRoute({ mailAlerts }: MailAlertRouteServices): KeyRoute {
  * Mails tell of the whole account, and only who governs it turns those of its owner on and off: a thief of a lesser key
  * silences nobody. Throws `Problem` 403.
  */
-function requireReader({ key }: Caller, recipient: Recipient, request: MailAlertsRequest | null): void {
+function requireReader({ key }: Caller, recipient: MailReader, request: MailAlertsRequest | null): void {
   const isAdmin = key.scopes.includes('keys:admin');
   if (recipient === OWNER && !isAdmin) {
     throw new Problem('scope-forbidden', 'Only a key with keys:admin turns the mails of the owner on and off.');
@@ -116,7 +117,7 @@ function requireReader({ key }: Caller, recipient: Recipient, request: MailAlert
   }
 }
 
-async function set(mailAlerts: MailAlerts, caller: Caller, recipient: Recipient, request: MailAlertsRequest) {
+async function set(mailAlerts: MailAlerts, caller: Caller, recipient: MailReader, request: MailAlertsRequest) {
   try {
     return await mailAlerts.set(caller, recipient, request);
   } catch (error) {
