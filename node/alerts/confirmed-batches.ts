@@ -1,4 +1,4 @@
-import { type AlertEvent, MAX_ALERT_IDS } from '../../protocol/api/webhooks.ts';
+import type { AlertEvent } from '../../protocol/api/webhooks.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { lastBatchBefore, readBatch, type StoredBatch } from '../records/batch-tables.ts';
@@ -29,12 +29,14 @@ export interface ConfirmedBatchesOptions {
  */
 export class ConfirmedBatches {
   readonly #options: ConfirmedBatchesOptions;
+  /** The last batch that was told of as delayed. After a restart they are looked at again, and told of once. */
+  #delayed = 0;
 
   constructor(options: ConfirmedBatchesOptions) {
     this.#options = options;
   }
 
-  /** Goes on until a batch is not confirmed yet. */
+  /** Tells of each batch that is confirmed up to the first that is not, and of those from there on that are late. */
   async look(): Promise<void> {
     const { store, node, alerts } = this.#options;
     const listeners = alerts.listeners('record.confirmed', 'anchor.delayed');
@@ -44,23 +46,31 @@ export class ConfirmedBatches {
       return;
     }
     let number = told ?? (await lastBatchBefore(store, node, Math.min(...listeners.values())));
+    let isBehind = false;
     for (let batches = 0; batches < MAX_BATCHES; batches++) {
       number++;
       const batch = await readBatch(store, node, number);
       if (batch === undefined) return;
-      const { first, envelope } = { first: await this.#firstOf(batch), envelope: batch.envelope };
+      const first = await this.#firstOf(batch);
       if (first === undefined) return;
-      if (await this.#isConfirmed(first.id)) {
-        await this.#tellConfirmed(batch, number);
-        continue;
-      }
+      const isConfirmed = await this.#isConfirmed(first.id);
+      if (isConfirmed && !isBehind) await this.#tellConfirmed(batch, number);
+      if (isConfirmed) continue;
+      isBehind = true;
       if (anchorExpectedBy(first) > this.#options.now()) return;
-      for (const [account, ids] of await this.#idsByAccount(batch, 'anchor.delayed')) {
-        const data = { batch: number, sealedAt: envelope.sealedAt, attestationIds: ids.slice(0, MAX_ALERT_IDS) };
-        await alerts.tell({ account, event: 'anchor.delayed', subject: String(number), data });
-      }
-      return;
+      if (number > this.#delayed) await this.#tellDelayed(batch, number);
+      number = Math.max(number, this.#delayed);
     }
+  }
+
+  async #tellDelayed(batch: StoredBatch, number: number): Promise<void> {
+    const { sealedAt } = batch.envelope;
+    const event = 'anchor.delayed';
+    for (const [account, attestationIds] of await this.#idsByAccount(batch, event)) {
+      const data = { batch: number, sealedAt, attestationIds };
+      await this.#options.alerts.tell({ account, event, subject: String(number), data });
+    }
+    this.#delayed = number;
   }
 
   async #tellConfirmed(batch: StoredBatch, number: number): Promise<void> {

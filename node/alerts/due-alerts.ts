@@ -66,32 +66,34 @@ export class DueAlerts {
     const { incidents, now } = this.#options;
     let after: IncidentPlace | undefined = placeAt(Math.max(since, now() - LATE_MS));
     for (let looked = 0; looked < MAX_INCIDENTS && after !== undefined; looked += PAGE) {
+      const at = now();
       const page = await incidents.page(account, {
         state: undefined,
         accepts: () => true,
         after,
         limit: PAGE,
-        now: now(),
+        now: at,
       });
-      for (const incident of page.incidents) await this.#incident(account, incident);
+      for (const incident of page.incidents) await this.#incident(account, incident, at);
       after = page.next;
     }
   }
 
-  async #incident(account: string, { record, state }: TrackedIncident): Promise<void> {
+  /** `at` is when its state was read, so that the state and the event agree. */
+  async #incident(account: string, { record, state }: TrackedIncident, at: number): Promise<void> {
     if (state !== 'open' && state !== 'due-soon' && state !== 'overdue') return;
-    const { alerts, now } = this.#options;
+    const { alerts } = this.#options;
     const incidentId = objectId('incident', record.id);
     const { dueAt, ref } = earliestDue(record);
     const due = Date.parse(dueAt);
     const data = { incidentId, attestationId: record.id, state, dueAt, ref };
-    if (now() >= due) {
+    if (state === 'overdue') {
       await alerts.tell({ account, event: 'incident.overdue', subject: incidentId, data });
       return;
     }
     const start = Date.parse(clockStartOf(record).at);
     // The later of the two that have come is told of: who listens late is not told twice at once.
-    const moment = now() >= due - DAY_MS ? 'last-day' : now() >= start + (due - start) / 2 ? 'half' : null;
+    const moment = at >= due - DAY_MS ? 'last-day' : at >= start + (due - start) / 2 ? 'half' : null;
     if (moment === null) return;
     await alerts.tell({
       account,

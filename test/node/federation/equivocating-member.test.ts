@@ -22,6 +22,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
+import { Receiver } from '../alerts/receiver.ts';
 
 const EU = nodeId('eu');
 const network = await TestNetwork.start({ nodes: ['eu', 'us', 'ca'], ledger: 'local', quorum: 2 });
@@ -108,6 +109,21 @@ test('once the envelope is shown it stands at every node, no verdict moves, and 
     assert.ok(await isVerified(node), 'what was decided stands');
   }
   await until('eu to halt', () => eu.context.federation.halted === 'forked');
+});
+
+test('whoever asked to be told of it is told, once', async () => {
+  await using receiver = await Receiver.start();
+  const hook = await us.post('/v1/webhooks', { url: receiver.url, events: ['misbehaviour.found'] });
+  assert.is(hook.status, 200, hook.text);
+  for (let looks = 0; looks < 3; looks++) await us.context.dueAlerts.look();
+  await until('it to be told of', () => receiver.received.length > 0);
+  await us.context.dueAlerts.look();
+  const told = receiver.received.map(({ body }) => Object(JSON.parse(body)));
+  assert.equal(
+    told.map(({ type, data }) => [type, data]),
+    [['misbehaviour.found', { node: 'eu', batch: 1 }]],
+  );
+  await us.send('DELETE', `/v1/webhooks/${String(hook.body.webhookId)}`, undefined);
 });
 
 test('the file of it is judged offline, and by whoever has read the ledger', async () => {

@@ -1,5 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { incoming, ofacEdition } from '../../../fixtures/lists/list-files.ts';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { until } from '../../../fixtures/until.ts';
 import { Receiver } from '../../alerts/receiver.ts';
@@ -14,21 +16,75 @@ test.after(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
+test.before.each(() => {
+  receiver.received.length = 0;
+});
+
+/** What was told, once something was: the node looks for it three times. */
+async function toldAfterLooking(look: () => Promise<void>): Promise<readonly (readonly [string, JsonObject])[]> {
+  for (let looks = 0; looks < 3; looks++) await look();
+  await until('it to be told of', () => receiver.received.length > 0);
+  await look();
+  return receiver.received.map(({ body }) => {
+    const { type, data } = Object(JSON.parse(body));
+    return [String(type), Object(data)];
+  });
+}
+
+async function listenTo(event: string): Promise<void> {
+  const { status, text } = await node.post('/v1/webhooks', { url: receiver.url, events: [event] });
+  assert.is(status, 200, text);
+}
+
+test('an edition of a list that takes the place of another is told of, once, by its id, its hash and its record', async () => {
+  await listenTo('list.updated');
+  const { dueAlerts, lists } = node.context;
+  const taken = (entries: number) =>
+    lists.take('us-ofac-sdn', { files: incoming(ofacEdition(entries)), origin: { kind: 'import', urls: [] } });
+  await taken(100);
+  await dueAlerts.look();
+  assert.is(receiver.received.length, 0, 'the first that is known takes the place of none');
+  const { edition } = await taken(101);
+  assert.equal(await toldAfterLooking(() => dueAlerts.look()), [
+    ['list.updated', { listId: 'us-ofac-sdn', fileHash: edition.fileHash, attestationId: edition.attestationId }],
+  ]);
+});
+
+test('batches that the ledger does not name in time are told of, each once, with the ids of the account', async () => {
+  await listenTo('anchor.delayed');
+  const { confirmedBatches } = node.context;
+  const batches: string[][] = [];
+  for (const size of [2, 1]) {
+    const ids: string[] = [];
+    for (let n = 0; n < size; n++) ids.push(await node.attest({ n, size }));
+    await node.seal();
+    batches.push(ids);
+  }
+  await confirmedBatches.look();
+  assert.is(receiver.received.length, 0, 'before they are late');
+  ahead = DAY_MS;
+  await confirmedBatches.look();
+  await until('both to be told of', () => receiver.received.length > 1);
+  const told = await toldAfterLooking(() => confirmedBatches.look());
+  const [first, second] = told.map(([type, data]) => [type, data.attestationIds]);
+  assert.equal(
+    [first, second],
+    batches.map((ids) => ['anchor.delayed', ids]),
+  );
+  assert.is(told.length, 2);
+});
+
 test('a lock that ends within thirty days is told of, once', async () => {
-  const hook = await node.post('/v1/webhooks', { url: receiver.url, events: ['lock.expiring'] });
-  assert.is(hook.status, 200, hook.text);
+  await listenTo('lock.expiring');
   const asked = { sourceId: 'loans', scope: 'all', retentionPeriodDays: 1825, lockedBy: 'staff-1' };
   const lock = await node.post('/v1/retention-lock', asked);
   assert.is(lock.status, 200, lock.text);
   await node.context.dueAlerts.look();
   assert.is(receiver.received.length, 0, 'years before');
   ahead = 1_800 * DAY_MS;
-  await node.context.dueAlerts.look();
-  await until('it to be told of', () => receiver.received.length > 0);
-  await node.context.dueAlerts.look();
-  const told = receiver.received.map(({ body }) => Object(JSON.parse(body)));
+  const told = await toldAfterLooking(() => node.context.dueAlerts.look());
   assert.equal(
-    told.map(({ type, data }) => [type, data.attestationId]),
+    told.map(([type, data]) => [type, data.attestationId]),
     [['lock.expiring', lock.body.attestationId]],
   );
 });
