@@ -48,6 +48,8 @@ export interface Evidence {
   readonly proof: RecordProof;
   /** The decision in this node's log that names the record's envelope; null while there is none. */
   readonly decision: Decision | null;
+  /** Whether this store holds the record; else its node was asked for it, and what names it may be missing here. */
+  readonly isHeld: boolean;
 }
 
 /**
@@ -126,6 +128,7 @@ export async function completedIn(
     batch: batch && { envelope: batch.envelope, signed: batch.signed },
     proof: { record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, batch: sealed ?? null },
     decision: batch?.decision ?? null,
+    isHeld: true,
   };
 }
 

@@ -73,9 +73,13 @@ export class LinkedReader {
 
   /**
    * Never throws: the record itself is judged whatever became of those linked to it, and what of them cannot be read
-   * shows nothing.
+   * shows nothing. `named`: evidence from elsewhere, for where this store has none. Of a record that is not held what
+   * names it may be missing.
    */
-  async read(subject: AttestationRecord): Promise<LinkedEvidence> {
+  async read(
+    { record: subject, isHeld }: Pick<Evidence, 'isHeld' | 'record'>,
+    named: readonly Evidence[] = [],
+  ): Promise<LinkedEvidence> {
     const { store } = this.#sources;
     const damaged: RecordId[] = [];
     const note: Note = (id, error) => {
@@ -92,13 +96,17 @@ export class LinkedReader {
         return undefined;
       }
     };
+    const find = async (id: RecordId): Promise<Candidate | undefined> => {
+      const evidence = named.find(({ record }) => record.id === id);
+      return (await trying(id, () => this.#candidate(id))) ?? (evidence && { record: evidence.record, evidence });
+    };
     try {
-      const found = await findLinked({ store, read: (id) => trying(id, () => this.#candidate(id)) }, subject);
+      const found = await findLinked({ store, read: find }, subject);
       const completed = await this.#completed([...found.evidence, ...found.incidents], note);
       const evidenceOf = (one: Candidate) => completed.get(one) ?? [];
       const [evidence, incidents] = [found.evidence.flatMap(evidenceOf), found.incidents.flatMap(evidenceOf)];
       const elsewhere = [...evidence, ...incidents].filter(({ record }) => isMadeElsewhere(record));
-      const isWhole = () => !found.truncated && damaged.length === 0;
+      const isWhole = () => isHeld && !found.truncated && damaged.length === 0;
       if (elsewhere.length === 0 && !isMadeElsewhere(subject)) {
         return { evidence, incidents, statements: [], truncated: !isWhole() };
       }

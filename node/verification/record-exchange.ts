@@ -112,12 +112,12 @@ export class RecordExchange {
     for (const certificate of bundle.keys) await keys.learnCertificate(certificate);
     const { receipt, batch: sealed } = bundle;
     const proof = { record: { head, body }, receipt, batch: sealed };
-    if (sealed === null) return { record, batch: undefined, proof, decision: null };
+    if (sealed === null) return { record, batch: undefined, proof, decision: null, isHeld: false };
     const signed = { statement: sealed.envelope, signature: sealed.signature };
     const envelope = openEnvelope(keys, signed);
     if (envelope.batch <= chains.head(record.node).batch) throw new RangeError('the batch is held, and without it');
     const batch = { envelope, signed };
-    return { record, batch, proof, decision: await decisionNaming(decisionOf, batch) };
+    return { record, batch, proof, decision: await decisionNaming(decisionOf, batch), isHeld: false };
   }
 
   async #ask(id: RecordId, protocol: 'record' | 'payload'): Promise<Uint8Array | undefined> {

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { statementFor } from '../accounts/elsewhere/statement-payloads.ts';
 import type { Refusals } from '../accounts/limits/refusals.ts';
@@ -33,7 +32,7 @@ export interface VerificationServices extends AsyncDisposable {
    */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Evidence about the records linked to one, from this store. */
-  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
+  readonly linked: (evidence: Evidence) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** Asks a member for the statement of an account that names this node. */
   readonly askStatement: RecordExchange['askStatement'];
@@ -120,7 +119,7 @@ export function openVerificationServices(services: VerificationServicesOptions):
     verifier,
     view,
     evidence,
-    linked: (subject) => links.read(subject),
+    linked: (found) => links.read(found),
     payload,
     askStatement: (id, member) => exchange.askStatement(id, member),
     knowledge,

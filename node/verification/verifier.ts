@@ -122,10 +122,14 @@ export class Verifier {
     const { anchored, records, now } = this.#options;
     const evidence = await this.#options.evidence(id);
     if (evidence === undefined) return undefined;
-    const [payload, taken] = await Promise.all([this.#payloadOf(evidence), anchored(evidence)]);
+    const [payload, taken, named] = await Promise.all([
+      this.#payloadOf(evidence),
+      anchored(evidence),
+      this.#namedBy(evidence),
+    ]);
     // Who waits for another node holds no place.
     using _place = await this.#places.enter();
-    const found = await this.#options.linked.read(evidence.record);
+    const found = await this.#options.linked.read(evidence, named);
     const about = [...found.evidence, ...found.incidents];
     const linked = [...about, ...found.statements];
     const verdict = await records.judge(evidence, { ...payload, anchored: taken, linked, at: timestampOf(now()) });
@@ -142,6 +146,14 @@ export class Verifier {
       evidenceState: evidenceStateOf(verdict.facts.payload),
       reviewEvidence: await this.#options.reviewEvidence.of(record, speakingFor(record, judged)),
     };
+  }
+
+  /** Evidence about what a record names that this node does not hold: it may not hold those either. */
+  async #namedBy({ record, isHeld }: Evidence): Promise<readonly Evidence[]> {
+    if (isHeld) return [];
+    const ids = [record.links.agent, sessionOf(record)].filter((id) => id !== undefined);
+    const found = await Promise.all(ids.map((id) => this.#options.evidence(id).catch(() => undefined)));
+    return found.filter((one) => one !== undefined);
   }
 
   /**

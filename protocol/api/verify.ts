@@ -80,7 +80,8 @@ export const VerifyAnswerShape = Closed({
   consensusTimestamp: OrNull(ConsensusTimestampShape),
   /**
    * Linked records that hold: how many, and their ids. `others`: those of nodes that do not speak for the account,
-   * which turn no flag. `truncated`: there are more.
+   * which turn no flag. `truncated`: there are more, or may be: the node does not hold
+   * the record itself yet.
    */
   links: Closed({
     overrides: CountShape,

@@ -21,7 +21,7 @@ const OWN_HEADERS = {
     schema: { type: 'string', format: 'date-time' },
   },
   'X-Linked-Truncated': {
-    description: 'Set where more records are linked than the bundle holds.',
+    description: 'Set where more records are linked than the bundle holds, or may be.',
     schema: { type: 'string', const: 'true' },
   },
   'Referrer-Policy': {

@@ -52,7 +52,7 @@ export interface BundleSources extends FederationProofSources {
   readonly self: NodeId;
   readonly addressOf: AddressOf;
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
-  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
+  readonly linked: (evidence: Evidence) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   readonly view: Pick<AnchoringView, 'of'>;
   readonly now: () => number;
@@ -73,8 +73,8 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       description:
         'For the account that made the record. The Developer tier gives it out for seven days, until ' +
         '`X-Proof-Window-Ends-At`; verification stays free for ever, and so does a bundle once it is fetched. ' +
-        '`X-Linked-Truncated: true` says that more overrides are linked than the bundle holds; two by different persons ' +
-        'come first.',
+        '`X-Linked-Truncated: true` says that more overrides are linked than the bundle holds, two by different persons ' +
+        'coming first, or that the node does not hold the record itself yet and may lack others.',
       params: RECORD_PARAMETER,
       query: QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
@@ -188,7 +188,7 @@ export async function givenBundle(
   asked: { readonly disclosure: boolean; readonly linked: boolean },
 ): Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }> {
   const disclosed = asked.disclosure ? await disclose(sources, evidence) : undefined;
-  const found = asked.linked ? await sources.linked(evidence.record) : undefined;
+  const found = asked.linked ? await sources.linked(evidence) : undefined;
   // Of a statement the claims are shown alone, which name no source of the caller's.
   const linked = found && [
     ...found.evidence.filter(({ record }) => mayHave(caller, evidence.record, record)),

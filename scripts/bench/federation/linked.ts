@@ -115,7 +115,7 @@ async function verify({ verifier }: NodeContext, subject: string): Promise<void>
 async function signaturesOf({ evidence, linked: linkedTo }: NodeContext, subject: string): Promise<number> {
   const own = await evidence(recordId(subject));
   if (own === undefined) throw new Error('a record is gone');
-  const { evidence: others, incidents } = await linkedTo(own.record);
+  const { evidence: others, incidents } = await linkedTo(own);
   return new Set(
     [own, ...others, ...incidents].flatMap(({ proof }) => [proof.receipt.signature, proof.batch?.signature]),
   ).size;

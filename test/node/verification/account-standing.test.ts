@@ -56,7 +56,7 @@ async function bothOn(node: NodeLog, id: RecordId) {
   const sources = sourcesOf(node);
   const evidence = await readEvidence(sources, id);
   if (found === undefined || evidence === undefined) throw new Error(`${id} is not there`);
-  const linked = await new LinkedReader({ sources, log: pino({ level: 'silent' }) }).read(evidence.record);
+  const linked = await new LinkedReader({ sources, log: pino({ level: 'silent' }) }).read(evidence);
   const bundle = await completeBundle(node, evidence, { linked: [...linked.evidence, ...linked.statements] });
   const offline = verifyBundle(nobleSuite, bundle, { pin: node.keys.rosters.genesis });
   return { found, offline, linked };

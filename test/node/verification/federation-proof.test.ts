@@ -90,6 +90,7 @@ function evidenceOf(sealed: SealedBatch): Evidence {
     batch: { envelope: sealed.envelope, signed: sealed.signedEnvelope },
     proof: { record, receipt, batch },
     decision: decisionText.parse(log.decisions[log.indexOf(sealed) ?? -1] ?? ''),
+    isHeld: true,
   };
 }
 

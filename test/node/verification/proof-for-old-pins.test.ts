@@ -77,6 +77,7 @@ class KnowingNode implements AsyncDisposable {
       batch: { envelope: sealed.envelope, signed: sealed.signedEnvelope },
       proof,
       decision,
+      isHeld: true,
     };
     return parseBundle(await completeBundle({ ...sources, knowledge: new LogKnowledge(sources) }, evidence));
   }

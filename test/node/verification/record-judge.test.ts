@@ -28,6 +28,7 @@ test('what a key signed whose revocation is in force and not known here is not v
     batch: undefined,
     proof: { record: { head, body }, receipt, batch },
     decision: decisionText.parse(log.decisions[log.indexOf(sealed) ?? 0] ?? ''),
+    isHeld: true,
   };
   const judge = (...unclear: readonly NodeKey[]) => {
     const ask = async (questions: LogQuestions) => ({ ...(await node.knowledge.ask(questions)), unclear });

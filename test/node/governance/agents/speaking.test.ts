@@ -4,6 +4,7 @@ import { AgentKeyCipher } from '../../../../node/governance/agents/agent-key-cip
 import { agentKeyTable } from '../../../../node/governance/agents/agent-tables.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { readNodeKeys } from '../../../../node/keys/node-keys.ts';
+import type { Evidence } from '../../../../node/verification/evidence.ts';
 import { Store } from '../../../../node/store/store.ts';
 import { encodeBase64url, encodeHex } from '../../../../protocol/bytes.ts';
 import { checkAgent } from '../../../../protocol/evidence/agent.ts';
@@ -33,10 +34,14 @@ const decision = (agentId: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-async function record(node: TestNode, id: JsonValue | undefined): Promise<AttestationRecord> {
+async function evidenceAt(node: TestNode, id: JsonValue | undefined): Promise<Evidence> {
   const evidence = await node.context.evidence(recordId(String(id)));
   if (evidence === undefined) throw new Error(`${node.config.id} has no ${String(id)}`);
-  return evidence.record;
+  return evidence;
+}
+
+async function record(node: TestNode, id: JsonValue | undefined): Promise<AttestationRecord> {
+  return (await evidenceAt(node, id)).record;
 }
 
 /** The other suite's opinion on the agent of a record, from the records that this node holds. */
@@ -66,15 +71,24 @@ test('a decision made for an agent carries its signature, and another node says 
   assert.equal([claims.agentId, claims.agentKeyId, links.agent, sourceId], [agentId, keyId, attestationId, 'loans']);
   await eu.seal();
   for (const { attestationId: id } of [direct, tiered]) {
-    await until(
-      `us holds ${String(id)}`,
-      async () => (await us.context.evidence(recordId(String(id))))?.batch !== undefined,
-    );
+    await until(`us holds ${String(id)}`, async () => (await evidenceAt(us, id)).isHeld);
     const said = { agentId, keyId: keyId ?? null, signature: 'valid' };
     assert.equal(await agentOf(us, id), said);
     const { body } = await us.get(`/v1/verify/${String(id)}`, { key: null });
     assert.equal([body.agent, body.sigValid], [said, true]);
   }
+});
+
+test('of a decision that is not sent round yet another node asks for the record of its agent too, and may lack others', async () => {
+  const agentId = newId();
+  const { keyId } = await registry.registered({ agentId });
+  const { attestationId: id } = accepted(await eu.post('/v1/attest', decision(agentId)));
+  assert.is((await evidenceAt(us, id)).isHeld, false);
+  const { body } = await us.get(`/v1/verify/${String(id)}`, { key: null });
+  assert.equal([body.agent, body.sigValid], [{ agentId, keyId, signature: 'valid' }, true]);
+  assert.is(Object(body.links).truncated, true);
+  const { body: own } = await eu.get(`/v1/verify/${String(id)}`, { key: null });
+  assert.is(Object(own.links).truncated, false);
 });
 
 test('a decision without an agent says nothing of one', async () => {
