@@ -7,7 +7,7 @@ import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 import type { Blank } from './answer-draft.ts';
 import type { IsWanted } from './ongoing-calls.ts';
 import type { PaidRecording } from './paid-recording.ts';
-import type { SignedAuthorization } from './processor.ts';
+import type { SignedAuthorization } from './facilitator/contract.ts';
 
 /** A payment that is shown for a service. */
 export interface Offer {

@@ -1,9 +1,9 @@
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
+import type { PaymentOutcome, SignedAuthorization, SoughtPayment } from './facilitator/contract.ts';
 import type { StoredPayment, MadeWork, PaymentStore } from './payment-store.ts';
 import { PaymentError } from './payment-error.ts';
 import { isUncertain, type PaymentRow } from './payment-tables.ts';
-import type { SignedAuthorization, SoughtPayment } from './processor.ts';
-import type { Settler, SettlementOutcome } from './settler.ts';
+import type { Settler } from './settler.ts';
 
 export interface PaymentChargerOptions {
   readonly paymentStore: PaymentStore;
@@ -66,24 +66,24 @@ export class PaymentCharger {
     return this.#conclude(payment, await this.#settler.settle(signed, { ...terms, amount }, { since, isAgain }));
   }
 
-  async #conclude(payment: StoredPayment, verdict: SettlementOutcome): Promise<PaymentRow> {
-    const row = await this.#write(payment, verdict);
-    if (verdict.kind === 'paid' && row !== undefined) return row;
-    throw refusalOf(verdict);
+  async #conclude(payment: StoredPayment, outcome: PaymentOutcome): Promise<PaymentRow> {
+    const row = await this.#write(payment, outcome);
+    if (outcome.kind === 'paid' && row !== undefined) return row;
+    throw refusalOf(outcome);
   }
 
   /** What cannot be written stays open: the chain will say the same again. */
-  async #write(payment: StoredPayment, verdict: SettlementOutcome): Promise<PaymentRow | undefined> {
+  async #write(payment: StoredPayment, outcome: PaymentOutcome): Promise<PaymentRow | undefined> {
     try {
-      switch (verdict.kind) {
+      switch (outcome.kind) {
         case 'paid':
-          return await this.#paymentStore.settled(payment, verdict.transaction);
+          return await this.#paymentStore.settled(payment, outcome.transaction);
         case 'unpaid':
-          if (!verdict.isOver) return await this.#paymentStore.unpaid(payment, verdict.reason);
+          if (!outcome.isOver) return await this.#paymentStore.unpaid(payment, outcome.reason);
           await this.#paymentStore.forget(payment);
           return undefined;
         case 'burnt':
-          return await this.#paymentStore.burnt(payment, verdict.reason);
+          return await this.#paymentStore.burnt(payment, outcome.reason);
         case 'unknown':
           return await this.#paymentStore.unknown(payment);
       }
@@ -93,10 +93,10 @@ export class PaymentCharger {
   }
 }
 
-function refusalOf(verdict: SettlementOutcome): PaymentError {
-  if (verdict.kind === 'unknown' || verdict.kind === 'paid') return new PaymentError('outcome-unknown');
-  if (verdict.kind === 'unpaid' && verdict.isTemporary) return new PaymentError('unavailable', verdict.reason);
-  return new PaymentError('settlement-failed', verdict.reason);
+function refusalOf(outcome: PaymentOutcome): PaymentError {
+  if (outcome.kind === 'unknown' || outcome.kind === 'paid') return new PaymentError('outcome-unknown');
+  if (outcome.kind === 'unpaid' && outcome.isTemporary) return new PaymentError('unavailable', outcome.reason);
+  return new PaymentError('settlement-failed', outcome.reason);
 }
 
 function soughtOf({ key, row }: StoredPayment): SoughtPayment {

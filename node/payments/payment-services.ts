@@ -5,7 +5,7 @@ import type { Intake } from '../intake/intake.ts';
 import { readGroup, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentsConfig } from './facilitator/config.ts';
-import type { ChainReader } from './facilitator/contract.ts';
+import type { ChainReader, SettlementMeans } from './facilitator/contract.ts';
 import { type LateBackend, lateBackend } from './facilitator/late-backend.ts';
 import { OpenAuthorizations } from './open-authorizations.ts';
 import { PaymentAdmission, PaymentLimits, WalletCalls } from './payment-admission.ts';
@@ -15,7 +15,6 @@ import { PaymentStore } from './payment-store.ts';
 import type { Publication } from './payment-tables.ts';
 import { PaymentUpkeep } from './payment-upkeep.ts';
 import { Payments, Publisher } from './payments.ts';
-import type { PaymentProcessor } from './processor.ts';
 import { SettlementLedger } from './settlement-ledger.ts';
 import { Settler } from './settler.ts';
 
@@ -41,8 +40,9 @@ export interface PaymentService extends AsyncDisposable {
 
 /** Who moves the money of a node, and where to. */
 export interface PaymentMeans {
-  readonly processor: PaymentProcessor;
+  readonly settlement: SettlementMeans;
   readonly payTo: string;
+  /** The same, where it is to be started and ended; null where a test stands in for it. */
   readonly backend: LateBackend | null;
 }
 
@@ -57,7 +57,7 @@ export function openPaymentMeans(
     log: log.child({ component: 'payments' }),
     isProduction: production,
   });
-  return { processor: backend.processor, payTo: payments.payTo, backend };
+  return { settlement: backend, payTo: payments.payTo, backend };
 }
 
 interface PaymentServicesOptions {
@@ -89,11 +89,11 @@ export async function openPaymentServices(options: PaymentServicesOptions): Prom
 
 async function openPaymentService(
   { store, payloadKey, intake, now, log }: PaymentServicesOptions,
-  { processor, payTo, backend }: PaymentMeans,
+  { settlement, payTo, backend }: PaymentMeans,
   ledger: SettlementLedger,
 ): Promise<PaymentService> {
   const paymentStore = new PaymentStore({ store, cipher: new PaymentCipher(payloadKey), ledger, now });
-  const settler = new Settler({ processor, log });
+  const settler = new Settler({ means: settlement, log });
   const paymentLimits = new PaymentLimits();
   const calls = new WalletCalls();
   const open = new OpenAuthorizations();

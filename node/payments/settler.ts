@@ -1,29 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { Hash } from 'viem';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
-import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
-import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 import { TRANSACTION_PATTERN } from '../../protocol/payments/settlement.ts';
-import type {
-  ChainOutcome,
-  PaymentProcessor,
-  SettleReply,
-  SignedAuthorization,
-  SoughtPayment,
-  Verification,
-} from './processor.ts';
+import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
+import { type AtomicAmount, atomicAmount } from '../../protocol/payments/usdc.ts';
+import {
+  ChainError,
+  type PaymentOutcome,
+  type SettlementMeans,
+  type SignedAuthorization,
+  type SoughtPayment,
+  type Unpaid,
+} from './facilitator/contract.ts';
+import { FacilitatorError } from './facilitator/facilitator-error.ts';
 
-/** What came of a settlement. */
-export type SettlementOutcome =
-  | { readonly kind: 'paid'; readonly transaction: string }
-  /**
-   * Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment; `isOver`: nothing of it can
-   * move any more, unless it is begun again.
-   */
-  | { readonly kind: 'unpaid'; readonly reason: string; readonly isTemporary: boolean; readonly isOver: boolean }
-  /** Spent on something else: nothing can move any more. */
-  | { readonly kind: 'burnt'; readonly reason: string }
-  | { readonly kind: 'unknown' };
+/** What is said of an authorization that is not settled yet. */
+export type Verification =
+  | { readonly kind: 'valid' }
+  | { readonly kind: 'invalid'; readonly reason: string }
+  /** Nobody says. */
+  | { readonly kind: 'unavailable' };
 
 export interface Begun {
   /** When this node first saw the payment, in epoch milliseconds. */
@@ -33,7 +31,7 @@ export interface Begun {
 }
 
 export interface SettlerOptions {
-  readonly processor: PaymentProcessor;
+  readonly means: SettlementMeans;
   readonly log: Logger;
   readonly deadlines?: Partial<Deadlines>;
 }
@@ -48,6 +46,8 @@ interface Deadlines {
 
 /** A block comes every two seconds; a reply that was lost is often of one that is there already. */
 const DEADLINES: Deadlines = { verifyMs: 10_000, settleMs: 45_000, chainMs: 10_000, lookAgainMs: [250, 1_000, 2_500] };
+/** Settlements whose transaction is remembered until they are looked for. */
+const MOST_REMEMBERED = 10_000;
 /** Reasons come from another party. */
 const REASON = /^[A-Za-z0-9_:.-]{1,128}$/;
 const UNTOLD_REASON = 'settlement_refused';
@@ -59,118 +59,144 @@ const TRANSACTION = new RegExp(TRANSACTION_PATTERN);
  * ever.
  */
 export class Settler {
-  readonly #processor: PaymentProcessor;
+  readonly #means: SettlementMeans;
   readonly #log: Logger;
   readonly #deadlines: Deadlines;
+  /** Nonce → transaction that is said to have settled it: a chain need not be searched for what is known. */
+  readonly #sent = new LRUCache<string, Hash>({ max: MOST_REMEMBERED });
 
-  constructor({ processor, log, deadlines = {} }: SettlerOptions) {
-    this.#processor = processor;
+  constructor({ means, log, deadlines = {} }: SettlerOptions) {
+    this.#means = means;
     this.#log = log;
     this.#deadlines = { ...DEADLINES, ...deadlines };
   }
 
   get isReady(): boolean {
-    return this.#processor.isReady;
+    return this.#means.isReady;
   }
 
   /** Whether the payer has signed the payment, whatever it is worth. */
-  async checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
-    const silence: Verification = { kind: 'unavailable' };
-    return told(
-      await this.#within('check a signature', this.#deadlines.verifyMs, silence, () =>
-        this.#processor.checkSignature(payment, terms),
-      ),
-    );
+  checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
+    return this.#verified('check a signature', () => this.#means.checkSignature(payment, terms));
   }
 
   /** What a wallet has; null where nobody says. */
-  balanceOf(payer: WalletAddress): Promise<AtomicAmount | null> {
-    return this.#within('read a balance', this.#deadlines.chainMs, null, () => this.#processor.balanceOf(payer));
+  async balanceOf(payer: WalletAddress): Promise<AtomicAmount | null> {
+    const { chain } = this.#means;
+    const ask = () => chain.usdcBalance(payer);
+    const balance = await this.#within('read a balance', this.#deadlines.chainMs, ask).catch(() => null);
+    return balance === null ? null : atomicAmount(String(balance));
   }
 
-  async verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
-    const silence: Verification = { kind: 'unavailable' };
-    return told(
-      await this.#within('verify', this.#deadlines.verifyMs, silence, () => this.#processor.verify(payment, terms)),
-    );
+  verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
+    return this.#verified('verify', () => this.#means.facilitator.verify(payment, terms));
   }
 
   /** Has the value moved. */
-  async settle(payment: SignedAuthorization, terms: PaymentRequirements, begun: Begun): Promise<SettlementOutcome> {
-    const silence: SettleReply = { kind: 'unclear' };
-    const reply = await this.#within('settle', this.#deadlines.settleMs, silence, () =>
-      this.#processor.settle(payment, terms),
-    );
+  async settle(payment: SignedAuthorization, terms: PaymentRequirements, begun: Begun): Promise<PaymentOutcome> {
+    const unsent = await this.#send(payment, terms);
     const sought = { authorization: payment.authorization, since: begun.since };
     let outcome = await this.#outcomeOf(sought);
-    for (const pause of maySettle(reply) ? this.#deadlines.lookAgainMs : []) {
+    for (const pause of unsent === null ? this.#deadlines.lookAgainMs : []) {
       if (!mayChange(outcome)) break;
       await sleep(pause);
       outcome = await this.#outcomeOf(sought);
     }
-    return verdictOf(begun.isAgain ? { kind: 'unclear' } : reply, outcome);
+    return concluded(outcome, begun.isAgain ? null : unsent);
   }
 
   /** What came of a settlement that was begun earlier, by the chain alone. */
-  async look(sought: SoughtPayment): Promise<SettlementOutcome> {
-    return verdictOf({ kind: 'unclear' }, await this.#outcomeOf(sought));
+  async look(sought: SoughtPayment): Promise<PaymentOutcome> {
+    return concluded(await this.#outcomeOf(sought), null);
   }
 
-  async #outcomeOf(sought: SoughtPayment): Promise<ChainOutcome> {
-    const silence: ChainOutcome = { kind: 'unknown' };
-    const outcome = await this.#within('look', this.#deadlines.chainMs, silence, () =>
-      this.#processor.outcomeOf(sought),
-    );
+  async #verified(what: string, ask: () => Promise<void>): Promise<Verification> {
+    try {
+      await this.#within(what, this.#deadlines.verifyMs, ask);
+      return { kind: 'valid' };
+    } catch (error) {
+      return error instanceof FacilitatorError && error.code === 'refused'
+        ? { kind: 'invalid', reason: fittingReason(error.reason) }
+        : { kind: 'unavailable' };
+    }
+  }
+
+  /** Why the facilitator says that it sent nothing; null where it may have. */
+  async #send(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Unpaid | null> {
+    try {
+      await this.#within('settle', this.#deadlines.settleMs, () => this.#settleAndRemember(payment, terms));
+      return null;
+    } catch (error) {
+      return error instanceof FacilitatorError ? this.#unsentBy(error) : null;
+    }
+  }
+
+  #unsentBy({ code, reason }: FacilitatorError): Unpaid | null {
+    switch (code) {
+      case 'refused':
+        // A node that sends its settlements itself knows what it has not sent: nobody needs to be believed.
+        return unpaid(fittingReason(reason), { isOver: this.#means.facilitator.settlers !== null });
+      case 'unreachable':
+        return unpaid('facilitator_unavailable', { isTemporary: true });
+      case 'timeout':
+      case 'unknown-outcome':
+        return null;
+    }
+  }
+
+  async #settleAndRemember(payment: SignedAuthorization, terms: PaymentRequirements): Promise<void> {
+    const { nonce } = payment.authorization;
+    try {
+      this.#sent.set(nonce, (await this.#means.facilitator.settle(payment, terms)).transaction);
+    } catch (error) {
+      if (error instanceof FacilitatorError && error.transaction !== null) this.#sent.set(nonce, error.transaction);
+      throw error;
+    }
+  }
+
+  async #outcomeOf(sought: SoughtPayment): Promise<PaymentOutcome> {
+    const { nonce } = sought.authorization;
+    const ask = () => this.#means.chain.paymentOf(sought, this.#sent.get(nonce));
+    const outcome = await this.#within('look', this.#deadlines.chainMs, ask).catch(() => UNKNOWN);
+    if (outcome.kind !== 'unknown') this.#sent.delete(nonce);
     if (outcome.kind !== 'paid') return outcome;
     const transaction = outcome.transaction.toLowerCase();
-    return TRANSACTION.test(transaction) ? { ...outcome, transaction } : silence;
+    return TRANSACTION.test(transaction) ? { ...outcome, transaction } : UNKNOWN;
   }
 
-  async #within<Said>(what: string, ms: number, silence: Said, ask: () => Promise<Said>): Promise<Said> {
+  /** Rejects with what was thrown, and with `FacilitatorError` `timeout` where nothing is said in time. */
+  async #within<Said>(what: string, ms: number, ask: () => Promise<Said>): Promise<Said> {
     const over = new AbortController();
-    const deadline = sleep(ms, silence, { signal: over.signal }).catch(() => silence);
+    const deadline = sleep(ms, undefined, { signal: over.signal }).then(
+      () => Promise.reject(new FacilitatorError('timeout', 'no_answer')),
+      () => new Promise<never>(() => {}),
+    );
     try {
       return await Promise.race([ask(), deadline]);
     } catch (error) {
-      this.#log.warn({ err: error, what }, 'a payment processor failed');
-      return silence;
+      const isTold = error instanceof FacilitatorError || error instanceof ChainError;
+      if (!isTold) this.#log.warn({ err: error, what }, 'facilitator or chain failed in a way that is not foreseen');
+      throw error;
     } finally {
       over.abort();
     }
   }
 }
 
-function told(said: Verification): Verification {
-  return said.kind === 'invalid' ? { ...said, reason: fittingReason(said.reason) } : said;
-}
-
-function maySettle({ kind }: SettleReply): boolean {
-  return kind === 'settled' || kind === 'unclear';
-}
+const UNKNOWN: PaymentOutcome = { kind: 'unknown' };
 
 /** Whether a settlement that was just asked for may still show. */
-function mayChange(outcome: ChainOutcome): boolean {
-  return outcome.kind === 'unknown' || (outcome.kind === 'unused' && !outcome.expired);
+function mayChange(outcome: PaymentOutcome): boolean {
+  return outcome.kind === 'unknown' || (outcome.kind === 'unpaid' && !outcome.isOver);
 }
 
-function verdictOf(reply: SettleReply, outcome: ChainOutcome): SettlementOutcome {
-  switch (outcome.kind) {
-    case 'paid':
-      return { kind: 'paid', transaction: outcome.transaction };
-    case 'burnt':
-      return { kind: 'burnt', reason: 'authorization_used' };
-    case 'unknown':
-      return { kind: 'unknown' };
-    case 'unused':
-      if (outcome.expired) return unpaid('authorization_expired', { isOver: true });
-      if (reply.kind === 'refused') return unpaid(fittingReason(reply.reason), { isOver: reply.isCertain });
-      if (reply.kind === 'unavailable') return unpaid('facilitator_unavailable', { isTemporary: true });
-      // Sent, perhaps, and not in a block yet.
-      return { kind: 'unknown' };
-  }
+/** What the chain says, and where it shows nothing yet, why nothing was sent. What was sent may not be in a block yet. */
+function concluded(outcome: PaymentOutcome, unsent: Unpaid | null): PaymentOutcome {
+  if (outcome.kind !== 'unpaid' || outcome.isOver) return outcome;
+  return unsent ?? UNKNOWN;
 }
 
-function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): SettlementOutcome {
+function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): Unpaid {
   return { kind: 'unpaid', reason, isTemporary, isOver };
 }
 

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Intake } from '../../node/intake/intake.ts';
-import { FacilitatorProcessor } from '../../node/payments/facilitator/facilitator-processor.ts';
 import { OrderedSender } from '../../node/payments/facilitator/ordered-sender.ts';
 import { PaymentStore } from '../../node/payments/payment-store.ts';
 import { Payments } from '../../node/payments/payments.ts';
+import { Settler } from '../../node/payments/settler.ts';
 import { FATAL_PAYMENTS, PAYMENT_STEPS, type PaymentStep } from './payment-steps.ts';
 
 /**
@@ -42,10 +42,10 @@ Payments.prototype.take = function (call, order) {
   const sold = between(null, take, 'released');
   return fatalStep.run(step, () => sold.call(this, call, async () => between(null, await order(), 'worked')));
 };
-FacilitatorProcessor.prototype.verify = between('verifying', FacilitatorProcessor.prototype.verify, 'verified');
+Settler.prototype.verify = between('verifying', Settler.prototype.verify, 'verified');
 Intake.prototype.prepareAll = between('working', Intake.prototype.prepareAll, 'prepared');
 PaymentStore.prototype.begin = between(null, PaymentStore.prototype.begin, 'prepared-on-disk');
 OrderedSender.prototype.send = between(null, OrderedSender.prototype.send, 'settlement-sent');
-FacilitatorProcessor.prototype.settle = between(null, FacilitatorProcessor.prototype.settle, 'settled');
+Settler.prototype.settle = between(null, Settler.prototype.settle, 'settled');
 PaymentStore.prototype.settled = between(null, PaymentStore.prototype.settled, 'settled-on-disk');
 Intake.prototype.recordAll = between('publishing', Intake.prototype.recordAll, 'published');

@@ -63,7 +63,7 @@ export class AttackedNode implements AsyncDisposable {
         trustedProxies: new AddressList(['127.0.0.1']),
         config: { logLevel: 'error' },
         overridesOf: (id) =>
-          id === NODE ? { payments: { processor: chain, payTo: TARGET_PAYEE, backend: null } } : {},
+          id === NODE ? { payments: { settlement: chain, payTo: TARGET_PAYEE, backend: null } } : {},
       }),
     );
     const node = network.node(NODE);

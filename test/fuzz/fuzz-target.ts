@@ -1,6 +1,6 @@
 import type { InferenceConfig } from '../../node/services/inference/config.ts';
-import type { PaymentProcessor } from '../../node/payments/processor.ts';
-import { atomicAmount } from '../../protocol/payments/usdc.ts';
+import type { SettlementMeans } from '../../node/payments/facilitator/contract.ts';
+import { FacilitatorError } from '../../node/payments/facilitator/facilitator-error.ts';
 import { TestMailSink } from '../fixtures/mail-sink.ts';
 import { importSampleLists } from '../fixtures/sample-lists.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
@@ -23,7 +23,7 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
       config: { mail: sink.config, logLevel: 'error', inference: INFERENCE },
       overrides: {
         uncountedPerSecond: Number.MAX_SAFE_INTEGER,
-        payments: { processor: emptyWallets, payTo: TARGET_PAYEE, backend: null },
+        payments: { settlement: emptyWallets, payTo: TARGET_PAYEE, backend: null },
       },
     }),
   );
@@ -40,13 +40,18 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
 /**
  * Wallets that sign and have nothing: their requests are read whole, and none comes so far that it would be settled.
  */
-const emptyWallets: PaymentProcessor = {
+const emptyWallets: SettlementMeans = {
   isReady: true,
-  checkSignature: () => Promise.resolve({ kind: 'valid' }),
-  balanceOf: () => Promise.resolve(atomicAmount('0')),
-  verify: () => Promise.resolve({ kind: 'invalid', reason: 'invalid_exact_evm_insufficient_balance' }),
-  settle: () => Promise.reject(new Error('a hostile payment was settled')),
-  outcomeOf: () => Promise.reject(new Error('a hostile payment was looked for')),
+  facilitator: {
+    settlers: null,
+    verify: () => Promise.reject(new FacilitatorError('refused', 'invalid_exact_evm_insufficient_balance')),
+    settle: () => Promise.reject(new Error('a hostile payment was settled')),
+  },
+  chain: {
+    usdcBalance: () => Promise.resolve(0n),
+    paymentOf: () => Promise.reject(new Error('a hostile payment was looked for')),
+  },
+  checkSignature: () => Promise.resolve(),
 };
 /** A model that is for sale, and is never asked. */
 const INFERENCE: InferenceConfig = {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPlainSignature, isSignedByPayer } from '../../node/payments/facilitator/facilitator-processor.ts';
-import type { SettleReply, SignedAuthorization, Verification } from '../../node/payments/processor.ts';
+import { isPlainSignature, isSignedByPayer } from '../../node/payments/facilitator/payer-signature.ts';
+import type { Settled, SignedAuthorization } from '../../node/payments/facilitator/contract.ts';
+import { FacilitatorError } from '../../node/payments/facilitator/facilitator-error.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import { FakeChain, HONEST } from '../node/payments/fake-chain.ts';
 
@@ -22,14 +23,14 @@ export class MaliciousChain extends FakeChain {
     this.behaviour = { ...HONEST, settle: 'declines' };
   }
 
-  override async checkSignature(payment: SignedAuthorization): Promise<Verification> {
+  override async checkSignature(payment: SignedAuthorization): Promise<void> {
     this.signatureChecks++;
-    if (isPlainSignature(payment) && (await isSignedByPayer(payment))) return { kind: 'valid' };
+    if (isPlainSignature(payment) && isSignedByPayer(payment)) return;
     this.forged++;
-    return { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+    throw new FacilitatorError('refused', 'invalid_exact_evm_signature');
   }
 
-  override async settle(payment: SignedAuthorization): Promise<SettleReply> {
+  override async settle(payment: SignedAuthorization): Promise<Settled> {
     const { from } = payment.authorization;
     const settling = (this.#settling.get(from) ?? 0) + 1;
     this.#settling.set(from, settling);

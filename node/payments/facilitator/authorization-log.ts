@@ -1,10 +1,10 @@
 import { encodeEventTopics, type Hash, type Hex, parseEventLogs, type TransactionReceipt } from 'viem';
 import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
-import type { SoughtPayment } from '../processor.ts';
 import { hexOf, rpcAnswer } from './chain-answers.ts';
 import type { EvmClient } from './chain-client.ts';
 import { usdcAbi } from './usdc-abi.ts';
+import type { SoughtPayment } from './contract.ts';
 
 type Sought = SoughtPayment['authorization'];
 

@@ -1,7 +1,28 @@
 import type { Hash } from 'viem';
-import type { WalletAddress } from '../../../protocol/payments/payment.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { PaymentAuthorization, WalletAddress } from '../../../protocol/payments/payment.ts';
 import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
-import type { SignedAuthorization, SoughtPayment } from '../processor.ts';
+
+/** An authorization that anyone who holds it can have settled. */
+export interface SignedAuthorization {
+  readonly authorization: PaymentAuthorization;
+  readonly signature: string;
+  /** The seller's own word on what is paid for, never the payer's: a facilitator may list it in its catalogue. */
+  readonly listing?: Listing;
+}
+
+/** The members `resource` and `extensions` of a 402 answer. */
+export interface Listing {
+  readonly resource: { readonly url: string; readonly description: string; readonly mimeType: string };
+  readonly extensions: JsonObject;
+}
+
+/** What is looked for on the chain. */
+export interface SoughtPayment {
+  readonly authorization: Pick<PaymentAuthorization, 'from' | 'to' | 'value' | 'nonce' | 'validBefore'>;
+  /** When this node first saw it, in epoch milliseconds: it was not settled for this node before. */
+  readonly since: number;
+}
 
 /** `refused`: the chain's node answered that it will not. `unreachable`: it did not answer. */
 type ChainErrorCode = 'unreachable' | 'refused';
@@ -41,16 +62,26 @@ export interface Facilitator extends AsyncDisposable {
   readonly settlers: readonly WalletAddress[] | null;
 }
 
-/** What the chain tells of an authorization. */
+/** What became of an authorization. */
 export type PaymentOutcome =
   /** The payee has the money, and our facilitator brought it. */
-  | { readonly kind: 'paid'; readonly transaction: Hash; readonly blockNumber: bigint }
+  | { readonly kind: 'paid'; readonly transaction: string }
+  | Unpaid
   /** Used up without paying us: cancelled, paid to another, or carried out by and for another service of the payee. */
-  | { readonly kind: 'burnt'; readonly transaction: Hash | null }
-  /** Not used. Once `expired`, it can never be. */
-  | { readonly kind: 'unused'; readonly expired: boolean }
-  /** The chain could not be read, or does not say. */
-  | { readonly kind: 'unknown'; readonly reason: string };
+  | { readonly kind: 'burnt'; readonly reason: string }
+  /** The chain could not be read, or does not say; or a settlement may be under way. */
+  | { readonly kind: 'unknown' };
+
+/**
+ * Not used. `isTemporary`: a settlement that came to nothing may work in a moment; `isOver`: nothing of it can move any
+ * more, unless it is begun again.
+ */
+export interface Unpaid {
+  readonly kind: 'unpaid';
+  readonly reason: string;
+  readonly isTemporary: boolean;
+  readonly isOver: boolean;
+}
 
 export interface ChainBlock {
   readonly number: bigint;
@@ -84,8 +115,22 @@ export interface ChainReader {
    */
   firstTransaction(address: WalletAddress, head: ChainBlock, signal: AbortSignal): Promise<ChainBlock>;
   /**
-   * What became of an authorization. A transaction that is said to have carried it out is looked at first. Never
+   * What became of an authorization, as the chain shows it: what is not used and not over is `unpaid` also where a
+   * settlement is under way. A transaction that is said to have carried it out is looked at first. Never
    * throws: what cannot be read is `unknown`.
    */
   paymentOf(sought: SoughtPayment, hint?: Hash): Promise<PaymentOutcome>;
+}
+
+/** Facilitator and chain, as payments are settled by them. */
+export interface SettlementMeans {
+  /** Whether payments can be taken at present. */
+  readonly isReady: boolean;
+  readonly facilitator: Pick<Facilitator, 'settle' | 'settlers' | 'verify'>;
+  readonly chain: Pick<ChainReader, 'paymentOf' | 'usdcBalance'>;
+  /**
+   * Whether the payer has signed it, at the least cost: whatever the wallet holds, and whatever became of it. Throws
+   * `FacilitatorError` as `Facilitator.verify` does.
+   */
+  checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<void>;
 }

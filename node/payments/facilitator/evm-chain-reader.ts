@@ -2,11 +2,10 @@ import type { Hash, Hex } from 'viem';
 import type { WalletAddress } from '../../../protocol/payments/payment.ts';
 import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
-import type { SoughtPayment } from '../processor.ts';
 import { carriesOut, findEnd } from './authorization-log.ts';
 import { fromChain, hexOf } from './chain-answers.ts';
 import type { EvmClient } from './chain-client.ts';
-import { ChainError, type ChainAccount, type ChainBlock, type ChainReader, type PaymentOutcome } from './contract.ts';
+import type { ChainAccount, ChainBlock, ChainReader, PaymentOutcome, SoughtPayment } from './contract.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
 export interface ChainReaderOptions {
@@ -78,8 +77,8 @@ export class EvmChainReader implements ChainReader {
         const hinted = hint === undefined ? null : await this.#judged(sought, hint).catch(() => null);
         return hinted?.kind === 'paid' ? hinted : await this.#search(sought);
       });
-    } catch (error) {
-      return { kind: 'unknown', reason: error instanceof ChainError ? error.message : 'the chain could not be read' };
+    } catch {
+      return { kind: 'unknown' };
     }
   }
 
@@ -91,10 +90,10 @@ export class EvmChainReader implements ChainReader {
     const block = await this.latestBlock();
     const { from, nonce, validBefore } = authorization;
     const isUsed = await this.#isUsed(hexOf(from), hexOf(nonce), block.number);
-    if (!isUsed) return { kind: 'unused', expired: block.timestamp >= validBefore + EXPIRY_MARGIN_SECONDS };
+    if (!isUsed) return unused(block.timestamp >= validBefore + EXPIRY_MARGIN_SECONDS);
     const first = await firstBlockSince(this.#client, block, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
     const end = await findEnd(this.#client, authorization, { from: first, to: block.number });
-    if (end === null) return { kind: 'unknown', reason: 'it is used, and not since it was first seen' };
+    if (end === null) return { kind: 'unknown' };
     return this.#judged({ authorization, since }, end);
   }
 
@@ -102,8 +101,8 @@ export class EvmChainReader implements ChainReader {
   async #judged({ authorization }: SoughtPayment, transaction: Hash): Promise<PaymentOutcome> {
     const receipt = await this.#client.getTransactionReceipt({ hash: transaction });
     const isOurs = this.#settlers?.some((settler) => isSameAddress(receipt.from, settler)) ?? true;
-    if (!isOurs || !carriesOut(receipt, authorization)) return { kind: 'burnt', transaction };
-    return { kind: 'paid', transaction, blockNumber: receipt.blockNumber };
+    if (!isOurs || !carriesOut(receipt, authorization)) return { kind: 'burnt', reason: 'authorization_used' };
+    return { kind: 'paid', transaction };
   }
 
   /** At a block, or at the last one. */
@@ -120,6 +119,12 @@ export class EvmChainReader implements ChainReader {
       blockNumber,
     });
   }
+}
+
+/** Of an authorization that is not used: once its time has passed, it can never be. */
+function unused(isOver: boolean): PaymentOutcome {
+  const reason = isOver ? 'authorization_expired' : 'authorization_unused';
+  return { kind: 'unpaid', reason, isTemporary: false, isOver };
 }
 
 /**

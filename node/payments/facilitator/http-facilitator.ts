@@ -3,9 +3,8 @@ import { SettleError, type SettleResponse, VerifyError } from '@x402/core/types'
 import { isHash } from 'viem';
 import { isSameAddress, type PaymentRequirements, X402_VERSION } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
-import type { SignedAuthorization } from '../processor.ts';
 import { isUnsent } from './chain-answers.ts';
-import type { Facilitator, Settled } from './contract.ts';
+import type { Facilitator, Settled, SignedAuthorization } from './contract.ts';
 import { FacilitatorError } from './facilitator-error.ts';
 import { payloadOf } from './payment-payload.ts';
 

@@ -6,11 +6,10 @@ import { type WalletAddress, walletAddress } from '../../../protocol/payments/pa
 import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
-import type { SignedAuthorization } from '../processor.ts';
 import { fromChain, hexOf } from './chain-answers.ts';
 import type { EvmClient } from './chain-client.ts';
 import { isPublicWallet } from './config.ts';
-import type { Facilitator, Settled } from './contract.ts';
+import type { Facilitator, Settled, SignedAuthorization } from './contract.ts';
 import { FacilitatorError } from './facilitator-error.ts';
 import { OrderedSender } from './ordered-sender.ts';
 import { payloadOf } from './payment-payload.ts';

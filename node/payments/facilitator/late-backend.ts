@@ -1,9 +1,8 @@
-import type { ChainReader } from './contract.ts';
+import type { ChainReader, SettlementMeans } from './contract.ts';
 import type { PaymentBackend, PaymentBackendOptions } from './payment-backend.ts';
-import type { PaymentProcessor } from '../processor.ts';
 
 /** A backend as far as selling by the call needs it. */
-export type LateBackend = Pick<PaymentBackend, 'processor' | 'chain' | 'start'> & AsyncDisposable;
+export type LateBackend = SettlementMeans & Pick<PaymentBackend, 'chain' | 'start'> & AsyncDisposable;
 
 /**
  * A payment backend that is opened when it is started, or first asked. What it stands on costs 200 ms and 50 MB to
@@ -17,24 +16,20 @@ export function lateBackend(options: PaymentBackendOptions): LateBackend {
     return opening;
   };
   return {
-    processor: processorOf(open, () => opened?.processor.isReady === true),
+    get isReady() {
+      return opened?.isReady === true;
+    },
+    facilitator: {
+      get settlers() {
+        return opened?.facilitator.settlers ?? null;
+      },
+      verify: async (payment, terms) => (await open()).facilitator.verify(payment, terms),
+      settle: async (payment, terms) => (await open()).facilitator.settle(payment, terms),
+    },
     chain: chainOf(open),
+    checkSignature: async (payment, terms) => (await open()).checkSignature(payment, terms),
     start: async () => (await open()).start(),
     [Symbol.asyncDispose]: async () => (await opening)?.[Symbol.asyncDispose](),
-  };
-}
-
-function processorOf(open: () => Promise<PaymentBackend>, isReady: () => boolean): PaymentProcessor {
-  const processor = async () => (await open()).processor;
-  return {
-    get isReady() {
-      return isReady();
-    },
-    checkSignature: async (payment, terms) => (await processor()).checkSignature(payment, terms),
-    verify: async (payment, terms) => (await processor()).verify(payment, terms),
-    balanceOf: async (payer) => (await processor()).balanceOf(payer),
-    settle: async (payment, terms) => (await processor()).settle(payment, terms),
-    outcomeOf: async (sought) => (await processor()).outcomeOf(sought),
   };
 }
 

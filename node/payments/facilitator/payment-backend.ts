@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { USDC } from '../../../protocol/payments/usdc.ts';
-import type { PaymentProcessor } from '../processor.ts';
 import { doubledPause } from '../../concurrency/backoff.ts';
 import { isUnanswered, rpcAnswer } from './chain-answers.ts';
 import { type EvmClient, openChainClient } from './chain-client.ts';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
 import type { FacilitatorConfig, PaymentsConfig } from './config.ts';
-import type { ChainReader, Facilitator } from './contract.ts';
+import type { ChainReader, Facilitator, SettlementMeans } from './contract.ts';
 import { EvmChainReader } from './evm-chain-reader.ts';
 import { FacilitatorError } from './facilitator-error.ts';
-import { FacilitatorProcessor } from './facilitator-processor.ts';
 import { HttpFacilitator } from './http-facilitator.ts';
 import { InProcessFacilitator } from './in-process-facilitator.ts';
+import { checkPayerSignature } from './payer-signature.ts';
 import { unlessAborted } from './receipts.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
@@ -150,8 +149,7 @@ export interface PaymentBackendOptions {
 }
 
 /** What a node is paid by: a facilitator, and the chain on which it shows. */
-export interface PaymentBackend extends AsyncDisposable {
-  readonly processor: PaymentProcessor;
+export interface PaymentBackend extends SettlementMeans, AsyncDisposable {
   readonly facilitator: Facilitator;
   readonly chain: ChainReader;
   readonly readiness: Readiness;
@@ -176,9 +174,12 @@ export function openPaymentBackend({ config, log, isProduction, pauses = {} }: P
     pauses,
   });
   return {
-    processor: new FacilitatorProcessor({ facilitator, chain, isReady: () => watch.state.ready }),
     facilitator,
     chain,
+    get isReady() {
+      return watch.state.ready;
+    },
+    checkSignature: (payment, terms) => checkPayerSignature({ facilitator, chain }, payment, terms),
     get readiness() {
       return watch.state;
     },

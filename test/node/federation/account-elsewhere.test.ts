@@ -114,10 +114,13 @@ test('keys are made and rotated, and the nodes changed, at the home alone', asyn
 test('records of the account are fetched at each of its nodes, their payloads where they were made', async () => {
   madeAtHome = await eu.attest({ input: 1, decision: 'yes' }, {}, { key: shared.apiKey });
   const path = `/v1/bundles/${madeAtHome}`;
-  await until(
-    'the record to be confirmed at us',
-    async () => (await us.get(path, { key: shared.apiKey })).status === 200,
-  );
+  // Each confirms it by its own reading of the ledger.
+  for (const node of [us, eu]) {
+    await until(
+      `the record to be confirmed at ${node.config.id}`,
+      async () => (await node.get(path, { key: shared.apiKey })).status === 200,
+    );
+  }
   const refused = await us.get(`${path}?disclosure=1`, { key: shared.apiKey });
   assert.equal(problem(refused, 'node', 'baseUrl'), [409, 'payload-elsewhere', 'eu', network.member('eu').baseUrl]);
   assert.is((await eu.get(`${path}?disclosure=1`, { key: shared.apiKey })).status, 200);

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';
 import type {
-  ChainOutcome,
-  PaymentProcessor,
-  SettleReply,
+  PaymentOutcome,
+  Settled,
+  SettlementMeans,
   SignedAuthorization,
   SoughtPayment,
-  Verification,
-} from '../../../node/payments/processor.ts';
+} from '../../../node/payments/facilitator/contract.ts';
+import { FacilitatorError } from '../../../node/payments/facilitator/facilitator-error.ts';
 
 /** What a facilitator does when it is asked to settle. The honest one moves what can be moved, and says so. */
 export type SettleBehaviour =
@@ -41,11 +40,11 @@ export const HONEST: Behaviour = { verify: 'honest', settle: 'honest', look: 'ho
 
 interface Spent {
   readonly state: 'paid' | 'burnt';
-  readonly transaction: string;
+  readonly transaction: `0x${string}`;
 }
 
 /** A chain that knows which authorizations are spent, and a facilitator of it that does what it is told. */
-export class FakeChain implements PaymentProcessor {
+export class FakeChain implements SettlementMeans {
   isReady = true;
   behaviour: Behaviour = HONEST;
   /** A signature that begins otherwise does not hold. */
@@ -61,9 +60,24 @@ export class FakeChain implements PaymentProcessor {
   verifies = 0;
   signatureChecks = 0;
 
+  readonly facilitator: SettlementMeans['facilitator'];
+  readonly chain: SettlementMeans['chain'] = {
+    usdcBalance: () => this.#balance(),
+    paymentOf: (sought) => this.paymentOf(sought),
+  };
+
   constructor(now: () => number, price = 1_000) {
     this.#now = now;
     this.#price = price;
+    const behaviour = () => this.behaviour;
+    this.facilitator = {
+      verify: (payment) => this.#verify(payment),
+      settle: (payment) => this.settle(payment),
+      /** Only who sends its settlements itself is believed that it sent nothing. */
+      get settlers() {
+        return behaviour().settle === 'declines' ? [] : null;
+      },
+    };
   }
 
   /** Nonces by which the payee was paid. */
@@ -85,36 +99,13 @@ export class FakeChain implements PaymentProcessor {
     for (const send of this.#late.splice(0)) send();
   }
 
-  async checkSignature({ signature }: SignedAuthorization): Promise<Verification> {
+  async checkSignature({ signature }: SignedAuthorization): Promise<void> {
     this.signatureChecks++;
-    const { verify } = this.behaviour;
-    if (verify === 'throws') throw new Error('the check failed');
-    if (verify === 'hangs') return new Promise<never>(() => {});
-    if (verify === 'unavailable') return { kind: 'unavailable' };
-    return signature.startsWith(this.goodSignature)
-      ? { kind: 'valid' }
-      : { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+    await this.#answersVerify('the check failed');
+    this.#requireGood(signature);
   }
 
-  async balanceOf(): Promise<AtomicAmount | null> {
-    const { verify } = this.behaviour;
-    if (verify === 'throws') throw new Error('the balance could not be read');
-    if (verify === 'hangs') return new Promise<never>(() => {});
-    if (verify === 'unavailable') return null;
-    return atomicAmount(String(Math.max(0, this.funds - this.#spent.size * this.#price)));
-  }
-
-  async verify({ authorization, signature }: SignedAuthorization): Promise<Verification> {
-    this.verifies++;
-    const { verify } = this.behaviour;
-    if (verify === 'throws') throw new Error('verify failed');
-    if (verify === 'hangs') return new Promise<never>(() => {});
-    if (verify === 'unavailable') return { kind: 'unavailable' };
-    if (!signature.startsWith(this.goodSignature)) return { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
-    return this.#canMove(authorization) ? { kind: 'valid' } : { kind: 'invalid', reason: 'nonce_already_used' };
-  }
-
-  async settle({ authorization }: SignedAuthorization): Promise<SettleReply> {
+  async settle({ authorization }: SignedAuthorization): Promise<Settled> {
     this.settles++;
     const move = (): boolean => {
       const can = this.#canMove(authorization);
@@ -123,18 +114,14 @@ export class FakeChain implements PaymentProcessor {
     };
     const hang = (): Promise<never> => new Promise<never>(() => {});
     switch (this.behaviour.settle) {
-      case 'honest': {
-        const moved = move();
-        return moved
-          ? { kind: 'settled', transaction: '0x' }
-          : { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
-      }
+      case 'honest':
+        if (!move()) throw new FacilitatorError('refused', 'nonce_already_used');
+        return { transaction: '0x' };
       case 'refuses':
-        return { kind: 'refused', reason: 'insufficient_funds', isCertain: false };
       case 'declines':
-        return { kind: 'refused', reason: 'insufficient_funds', isCertain: true };
+        throw new FacilitatorError('refused', 'insufficient_funds');
       case 'unavailable':
-        return { kind: 'unavailable' };
+        throw new FacilitatorError('unreachable', 'no_such_host');
       case 'throws-before':
         throw new Error('settle failed');
       case 'throws-after':
@@ -147,26 +134,52 @@ export class FakeChain implements PaymentProcessor {
         return hang();
       case 'hides':
         move();
-        return { kind: 'refused', reason: 'no_such_thing', isCertain: false };
+        throw new FacilitatorError('refused', 'no_such_thing');
       case 'boasts':
-        return { kind: 'settled', transaction: `0x${'b'.repeat(64)}` };
+        return { transaction: `0x${'b'.repeat(64)}` };
       case 'late':
         this.#late.push(move);
         return hang();
       case 'robbed':
         this.spend(authorization.nonce, 'burnt');
-        return { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
+        throw new FacilitatorError('refused', 'nonce_already_used');
     }
   }
 
-  async outcomeOf({ authorization: { nonce, validBefore } }: SoughtPayment): Promise<ChainOutcome> {
+  async #balance(): Promise<bigint> {
+    await this.#answersVerify('the balance could not be read');
+    return BigInt(Math.max(0, this.funds - this.#spent.size * this.#price));
+  }
+
+  async #verify({ authorization, signature }: SignedAuthorization): Promise<void> {
+    this.verifies++;
+    await this.#answersVerify('verify failed');
+    this.#requireGood(signature);
+    if (!this.#canMove(authorization)) throw new FacilitatorError('refused', 'nonce_already_used');
+  }
+
+  /** Resolves where what is asked before a settlement is to be answered. */
+  async #answersVerify(failure: string): Promise<void> {
+    const { verify } = this.behaviour;
+    if (verify === 'throws') throw new Error(failure);
+    if (verify === 'unavailable') throw new FacilitatorError('unreachable', 'no_such_host');
+    if (verify === 'hangs') await new Promise<never>(() => {});
+  }
+
+  #requireGood(signature: string): void {
+    if (!signature.startsWith(this.goodSignature)) throw new FacilitatorError('refused', 'invalid_exact_evm_signature');
+  }
+
+  async paymentOf({ authorization: { nonce, validBefore } }: SoughtPayment): Promise<PaymentOutcome> {
     const { look } = this.behaviour;
     if (look === 'throws') throw new Error('look failed');
     if (look === 'hangs') return new Promise<never>(() => {});
     if (look === 'unknown') return { kind: 'unknown' };
     const spent = this.#spent.get(nonce);
-    if (spent === undefined) return { kind: 'unused', expired: this.#seconds() >= validBefore };
-    return spent.state === 'paid' ? { kind: 'paid', transaction: spent.transaction } : { kind: 'burnt' };
+    if (spent === undefined) return unused(this.#seconds() >= validBefore);
+    return spent.state === 'paid'
+      ? { kind: 'paid', transaction: spent.transaction }
+      : { kind: 'burnt', reason: 'authorization_used' };
   }
 
   #canMove({ nonce, validBefore }: SignedAuthorization['authorization']): boolean {
@@ -176,4 +189,10 @@ export class FakeChain implements PaymentProcessor {
   #seconds(): number {
     return Math.floor(this.#now() / 1000);
   }
+}
+
+/** What a chain says of an authorization that is not used. */
+export function unused(isOver: boolean): PaymentOutcome {
+  const reason = isOver ? 'authorization_expired' : 'authorization_unused';
+  return { kind: 'unpaid', reason, isTemporary: false, isOver };
 }

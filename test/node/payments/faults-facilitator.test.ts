@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert';
 import { type FacilitatorFault, FacilitatorServer } from '../../../cluster/chain/facilitator-server.ts';
 import { openChainClient } from '../../../node/payments/facilitator/chain-client.ts';
 import { EvmChainReader } from '../../../node/payments/facilitator/evm-chain-reader.ts';
-import { FacilitatorProcessor } from '../../../node/payments/facilitator/facilitator-processor.ts';
+import { checkPayerSignature } from '../../../node/payments/facilitator/payer-signature.ts';
 import { HttpFacilitator } from '../../../node/payments/facilitator/http-facilitator.ts';
 import { openPaymentBackend } from '../../../node/payments/facilitator/payment-backend.ts';
+import type { SettlementMeans } from '../../../node/payments/facilitator/contract.ts';
 import type { PaymentMeans } from '../../../node/payments/payment-services.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { signAuthorization } from '../../fixtures/chain-payer.ts';
@@ -39,8 +40,13 @@ test.after(() => chain[Symbol.asyncDispose]());
 function openFixture(url: string): Promise<FaultsFixture> {
   const facilitator = new HttpFacilitator({ url, headers: {}, settleMs: SETTLE_MS });
   const reader = new EvmChainReader({ client: openChainClient(chain.rpcUrl), settlers: facilitator.settlers });
-  const processor = new FacilitatorProcessor({ facilitator, chain: reader, isReady: () => true });
-  return FaultsFixture.open({ processor, payTo: chain.payTo, backend: null });
+  const parts = { facilitator, chain: reader };
+  const settlement: SettlementMeans = {
+    isReady: true,
+    ...parts,
+    checkSignature: (payment, terms) => checkPayerSignature(parts, payment, terms),
+  };
+  return FaultsFixture.open({ settlement, payTo: chain.payTo, backend: null });
 }
 
 function openService(key: string, port = 0): Promise<FacilitatorServer> {
@@ -51,7 +57,7 @@ function openService(key: string, port = 0): Promise<FacilitatorServer> {
 function watching(url: string): PaymentMeans {
   const config = { ...chain.config('own'), facilitator: { kind: 'http' as const, url, headers: {} } };
   const backend = openPaymentBackend({ config, log: pino({ level: 'silent' }), isProduction: false, pauses: PAUSES });
-  return { processor: backend.processor, payTo: chain.payTo, backend };
+  return { settlement: backend, payTo: chain.payTo, backend };
 }
 
 async function paymentIn(

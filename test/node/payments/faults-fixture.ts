@@ -9,7 +9,7 @@ import {
   type PaymentService,
 } from '../../../node/payments/payment-services.ts';
 import type { Intake } from '../../../node/intake/intake.ts';
-import type { SignedAuthorization } from '../../../node/payments/processor.ts';
+import type { SignedAuthorization } from '../../../node/payments/facilitator/contract.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { wireAuthorization } from '../../../protocol/payments/payment.ts';
 import { freePort } from '../../fixtures/ports.ts';

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { receiptOf } from '../../../cluster/chain/receipt.ts';
 import { hexOf } from '../../../node/payments/facilitator/chain-answers.ts';
 import { openPaymentMeans } from '../../../node/payments/payment-services.ts';
-import type { SignedAuthorization } from '../../../node/payments/processor.ts';
+import type { SignedAuthorization } from '../../../node/payments/facilitator/contract.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { randomNonce, signAuthorization, type Signing } from '../../fixtures/chain-payer.ts';
 import { TestChain } from '../../fixtures/chain.ts';

@@ -10,7 +10,7 @@ import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { wireAuthorization } from '../../../protocol/payments/payment.ts';
 import { priceOf } from '../../../protocol/payments/prices.ts';
 import { requirementsOf } from '../../../protocol/payments/terms.ts';
-import type { SignedAuthorization } from '../../../node/payments/processor.ts';
+import type { SignedAuthorization } from '../../../node/payments/facilitator/contract.ts';
 import { draftFor } from './payment-fixture.ts';
 
 export const NOTE_PATH = '/v1/x402/note';

@@ -6,7 +6,7 @@ import { receiptOf } from '../../../cluster/chain/receipt.ts';
 import type { Listener } from '../../../node/http/server.ts';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { paymentDraftTable, paymentOpenTable } from '../../../node/payments/payment-tables.ts';
-import type { SignedAuthorization } from '../../../node/payments/processor.ts';
+import type { SignedAuthorization } from '../../../node/payments/facilitator/contract.ts';
 import { decodeHeader, encodeHeader } from '../../../protocol/payments/header.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { TestChain } from '../../fixtures/chain.ts';

@@ -5,13 +5,15 @@ import { PaymentCharger } from '../../../node/payments/payment-charger.ts';
 import { PaymentError } from '../../../node/payments/payment-error.ts';
 import { type PaymentKey, paymentKey } from '../../../node/payments/payment-key.ts';
 import type { PaymentRow } from '../../../node/payments/payment-tables.ts';
-import type { ChainOutcome, PaymentProcessor } from '../../../node/payments/processor.ts';
+import type { PaymentOutcome } from '../../../node/payments/facilitator/contract.ts';
+import { FacilitatorError } from '../../../node/payments/facilitator/facilitator-error.ts';
+import { unused } from './fake-chain.ts';
 import { Settler } from '../../../node/payments/settler.ts';
 import { callOf, PaymentFixture, SERVICE, sha, START } from './payment-fixture.ts';
 import { atomicAmount } from '../../../protocol/payments/usdc.ts';
 
-const UNUSED: ChainOutcome = { kind: 'unused', expired: false };
-const EXPIRED: ChainOutcome = { kind: 'unused', expired: true };
+const UNUSED = unused(false);
+const EXPIRED = unused(true);
 const { payment: signed, terms } = callOf();
 const key: PaymentKey = paymentKey(signed.authorization, terms);
 
@@ -21,22 +23,27 @@ class Desk {
   readonly charger: PaymentCharger;
   /** Amounts that settlements were asked for. */
   readonly asked: string[] = [];
-  outcome: ChainOutcome = UNUSED;
+  outcome: PaymentOutcome = UNUSED;
 
   constructor(fixture: PaymentFixture) {
     this.fixture = fixture;
-    const processor: PaymentProcessor = {
-      isReady: true,
-      checkSignature: async () => ({ kind: 'valid' }),
-      balanceOf: async () => null,
-      verify: async () => ({ kind: 'valid' }),
-      settle: async (_payment, { amount }) => {
-        this.asked.push(amount);
-        return { kind: 'refused', reason: 'no_money', isCertain: false };
+    const settler = new Settler({
+      means: {
+        isReady: true,
+        facilitator: {
+          settlers: null,
+          verify: async () => {},
+          settle: (_payment, { amount }) => {
+            this.asked.push(amount);
+            return Promise.reject(new FacilitatorError('refused', 'no_money'));
+          },
+        },
+        chain: { usdcBalance: async () => 0n, paymentOf: async () => this.outcome },
+        checkSignature: async () => {},
       },
-      outcomeOf: async () => this.outcome,
-    };
-    const settler = new Settler({ processor, log: pino({ level: 'silent' }), deadlines: { lookAgainMs: [] } });
+      log: pino({ level: 'silent' }),
+      deadlines: { lookAgainMs: [] },
+    });
     this.charger = new PaymentCharger({ paymentStore: fixture.opened.paymentStore, settler });
   }
 

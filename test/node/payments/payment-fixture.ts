@@ -45,7 +45,7 @@ export const payloads = new PayloadCipher(PAYLOAD_KEY);
 /** What the disk does with a write: keeps it, refuses it, or the process dies before or after it. */
 export type Fate = 'kept' | 'refused' | 'dies-before' | 'dies-after';
 
-/** Deadlines so short that a processor which hangs costs a test nothing. */
+/** Deadlines so short that a facilitator which hangs costs a test nothing. */
 const DEADLINES = { verifyMs: 15, settleMs: 15, chainMs: 15, lookAgainMs: [1, 1] };
 
 /** Paid calls over a real store, with a clock, a chain and a disk that do what they are told. */
@@ -80,7 +80,7 @@ export class PaymentFixture implements AsyncDisposable {
     const log = pino({ level: 'silent' });
     const ledger = await SettlementLedger.open({ node: NODE, store, now });
     const paymentStore = new PaymentStore({ store, cipher: new PaymentCipher(PAYLOAD_KEY), ledger, now });
-    const settler = new Settler({ processor: this.chain, log, deadlines: DEADLINES });
+    const settler = new Settler({ means: this.chain, log, deadlines: DEADLINES });
     const charger = new PaymentCharger({ paymentStore, settler });
     const { limits } = this;
     const calls = new WalletCalls();

@@ -62,11 +62,11 @@ test('upkeep does not wait for a call that is under way', async () => {
   fixture.chain.arrive();
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
-  const { outcomeOf } = fixture.chain;
-  fixture.chain.outcomeOf = async (sought) => {
+  const { paymentOf } = fixture.chain;
+  fixture.chain.paymentOf = async (sought) => {
     asked.resolve();
     await answered.promise;
-    return outcomeOf.call(fixture.chain, sought);
+    return paymentOf.call(fixture.chain, sought);
   };
   const call = fixture.answer(callOf());
   await asked.promise;

@@ -173,10 +173,10 @@ test('the chain is asked about a refused payment once it is over, and not before
   fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
   assert.is(await fixture.answer(callOf()), 'settlement-failed');
   let looks = 0;
-  const outcomeOf = fixture.chain.outcomeOf.bind(fixture.chain);
-  fixture.chain.outcomeOf = (sought) => {
+  const paymentOf = fixture.chain.paymentOf.bind(fixture.chain);
+  fixture.chain.paymentOf = (sought) => {
     looks++;
-    return outcomeOf(sought);
+    return paymentOf(sought);
   };
   await fixture.opened.upkeep.look();
   fixture.clock += 300 * SECOND + OVER_MARGIN_MS - 1;

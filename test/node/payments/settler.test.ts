@@ -1,50 +1,61 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ChainOutcome, PaymentProcessor, SettleReply } from '../../../node/payments/processor.ts';
-import { Settler, type SettlementOutcome } from '../../../node/payments/settler.ts';
+import type { PaymentOutcome, Settled } from '../../../node/payments/facilitator/contract.ts';
+import { FacilitatorError } from '../../../node/payments/facilitator/facilitator-error.ts';
+import { Settler } from '../../../node/payments/settler.ts';
+import { unused } from './fake-chain.ts';
 import { callOf, START } from './payment-fixture.ts';
 
-const TRANSACTION = `0x${'Ab'.repeat(32)}`;
-const SETTLED: SettleReply = { kind: 'settled', transaction: TRANSACTION };
-const UNUSED: ChainOutcome = { kind: 'unused', expired: false };
+const TRANSACTION: `0x${string}` = `0x${'Ab'.repeat(32)}`;
+const SETTLED: Settled = { transaction: TRANSACTION };
+const LOST = new FacilitatorError('unknown-outcome', 'reply_lost');
+const UNUSED = unused(false);
 const { payment, terms } = callOf();
 
 /** What comes of a settlement after a reply, while the chain says these, one after the other, the last for ever. */
 async function settled(
-  reply: SettleReply,
-  ...said: readonly ChainOutcome[]
-): Promise<readonly [SettlementOutcome, looks: number]> {
+  reply: Settled | FacilitatorError,
+  ...said: readonly PaymentOutcome[]
+): Promise<readonly [PaymentOutcome, looks: number]> {
   let looks = 0;
-  const processor: PaymentProcessor = {
-    isReady: true,
-    checkSignature: async () => ({ kind: 'valid' }),
-    balanceOf: async () => null,
-    verify: async () => ({ kind: 'valid' }),
-    settle: async () => reply,
-    outcomeOf: async () => said[Math.min(looks++, said.length - 1)] ?? UNUSED,
-  };
-  const settler = new Settler({ processor, log: pino({ level: 'silent' }), deadlines: { lookAgainMs: [0, 0, 0] } });
+  const settler = new Settler({
+    means: {
+      isReady: true,
+      facilitator: {
+        settlers: [],
+        verify: async () => {},
+        settle: () => (reply instanceof FacilitatorError ? Promise.reject(reply) : Promise.resolve(reply)),
+      },
+      chain: {
+        usdcBalance: async () => 0n,
+        paymentOf: async () => said[Math.min(looks++, said.length - 1)] ?? UNUSED,
+      },
+      checkSignature: async () => {},
+    },
+    log: pino({ level: 'silent' }),
+    deadlines: { lookAgainMs: [0, 0, 0] },
+  });
   return [await settler.settle(payment, terms, { since: START, isAgain: false }), looks];
 }
 
 test('a payment that shows only at a later look is found, and no further look follows', async () => {
-  const paid: ChainOutcome = { kind: 'paid', transaction: TRANSACTION };
-  const verdict = { kind: 'paid', transaction: TRANSACTION.toLowerCase() } as const;
-  for (const reply of [SETTLED, { kind: 'unclear' }] as const) {
-    assert.equal(await settled(reply, UNUSED, paid), [verdict, 2]);
-    assert.equal(await settled(reply, { kind: 'unknown' }, UNUSED, paid), [verdict, 3]);
-    assert.equal(await settled(reply, paid), [verdict, 1]);
+  const paid: PaymentOutcome = { kind: 'paid', transaction: TRANSACTION };
+  const outcome = { kind: 'paid', transaction: TRANSACTION.toLowerCase() } as const;
+  for (const reply of [SETTLED, LOST, new FacilitatorError('timeout', 'no_answer')]) {
+    assert.equal(await settled(reply, UNUSED, paid), [outcome, 2]);
+    assert.equal(await settled(reply, { kind: 'unknown' }, UNUSED, paid), [outcome, 3]);
+    assert.equal(await settled(reply, paid), [outcome, 1]);
     assert.equal(await settled(reply, UNUSED), [{ kind: 'unknown' }, 4]);
   }
 });
 
 test('what cannot show any more is not looked for again', async () => {
-  const [expired, looks] = await settled({ kind: 'unclear' }, { kind: 'unused', expired: true });
+  const [expired, looks] = await settled(LOST, unused(true));
   assert.equal([expired.kind, looks], ['unpaid', 1]);
-  const [refused, once] = await settled({ kind: 'refused', reason: 'no_money', isCertain: true }, UNUSED);
+  const [refused, once] = await settled(new FacilitatorError('refused', 'no_money'), UNUSED);
   assert.equal([refused, once], [{ kind: 'unpaid', reason: 'no_money', isTemporary: false, isOver: true }, 1]);
-  const [burnt, first] = await settled(SETTLED, { kind: 'burnt' });
+  const [burnt, first] = await settled(SETTLED, { kind: 'burnt', reason: 'authorization_used' });
   assert.equal([burnt.kind, first], ['burnt', 1]);
 });
 

@@ -6,9 +6,10 @@ import { receiptOf } from '../../../../cluster/chain/receipt.ts';
 import { hexOf } from '../../../../node/payments/facilitator/chain-answers.ts';
 import { ChainError } from '../../../../node/payments/facilitator/contract.ts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
+import { unused } from '../fake-chain.ts';
 import { EvmChainReader } from '../../../../node/payments/facilitator/evm-chain-reader.ts';
 import { InProcessFacilitator } from '../../../../node/payments/facilitator/in-process-facilitator.ts';
-import type { SignedAuthorization } from '../../../../node/payments/processor.ts';
+import type { SignedAuthorization } from '../../../../node/payments/facilitator/contract.ts';
 import { walletAddress } from '../../../../protocol/payments/payment.ts';
 import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { USDC } from '../../../../protocol/payments/usdc.ts';
@@ -58,10 +59,10 @@ test('tells an unused authorization, and whether it can still be used', async ()
   const outcomeUntil = async (validBefore: number) =>
     reader.paymentOf({ authorization: (await pay({ validBefore })).authorization, since });
   await chain.mine();
-  assert.equal(await outcomeUntil(now + 60), { kind: 'unused', expired: false });
+  assert.equal(await outcomeUntil(now + 60), unused(false));
   // Over, and yet the newest blocks may be replaced.
-  assert.equal(await outcomeUntil(now - 1), { kind: 'unused', expired: false });
-  assert.equal(await outcomeUntil(now - 30), { kind: 'unused', expired: true });
+  assert.equal(await outcomeUntil(now - 1), unused(false));
+  assert.equal(await outcomeUntil(now - 30), unused(true));
 });
 
 test('does not take a nonce for paid that its payer used up otherwise', async () => {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
 import { InProcessFacilitator } from '../../../../node/payments/facilitator/in-process-facilitator.ts';
-import type { SignedAuthorization } from '../../../../node/payments/processor.ts';
+import type { SignedAuthorization } from '../../../../node/payments/facilitator/contract.ts';
 import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { randomNonce, type Signing, signAuthorization } from '../../../fixtures/chain-payer.ts';

@@ -11,7 +11,9 @@ import { signAuthorization } from '../../../fixtures/chain-payer.ts';
 import { ChainRpcProxy } from '../../../fixtures/chain-rpc-proxy.ts';
 import { freePort } from '../../../fixtures/ports.ts';
 import { until } from '../../../fixtures/until.ts';
+import { fails } from './failing.ts';
 
+const UNUSED = { kind: 'unpaid', reason: 'authorization_unused', isTemporary: false, isOver: false };
 const PAUSES = { calmMs: 30, firstMs: 10, mostMs: 50 };
 
 const chain = await TestChain.start({ isDurable: true });
@@ -29,13 +31,13 @@ test('starts while the chain is down, takes no payments, and takes them once it 
   await using backend = open(chain.config());
   await backend.start();
   assert.equal(backend.readiness, { ready: false, reason: 'chain_unreachable' });
-  assert.is(backend.processor.isReady, false);
+  assert.is(backend.isReady, false);
   await chain.resume();
-  await until('payments are taken', () => backend.processor.isReady);
+  await until('payments are taken', () => backend.isReady);
   await chain.stop();
-  await until('payments are not taken', () => !backend.processor.isReady);
+  await until('payments are not taken', () => !backend.isReady);
   await chain.resume();
-  await until('payments are taken again', () => backend.processor.isReady);
+  await until('payments are taken again', () => backend.isReady);
   assert.is(lines.filter((line) => line.includes('payments are taken')).length, 2);
   assert.ok(lines.length < 10, 'the log says what changed, not each look');
 });
@@ -46,27 +48,24 @@ test('a payment goes through the whole of it', async () => {
   const wallet = await chain.wallet();
   const payment = await signAuthorization(wallet, { to: chain.payTo, value: BigInt(terms.amount) });
   const sought = { authorization: payment.authorization, since: Date.now() };
-  assert.equal(await backend.processor.outcomeOf(sought), { kind: 'unused', expired: false });
-  assert.equal(await backend.processor.verify(payment, terms), { kind: 'valid' });
-  const reply = await backend.processor.settle(payment, terms);
-  assert.is(reply.kind, 'settled');
-  assert.is((await backend.processor.outcomeOf(sought)).kind, 'paid');
-  assert.equal(await backend.processor.verify(payment, terms), {
-    kind: 'invalid',
-    reason: 'invalid_exact_evm_nonce_already_used',
-  });
+  assert.equal(await backend.chain.paymentOf(sought), UNUSED);
+  await backend.checkSignature(payment, terms);
+  await backend.facilitator.verify(payment, terms);
+  await backend.facilitator.settle(payment, terms);
+  assert.is((await backend.chain.paymentOf(sought)).kind, 'paid');
+  await fails(backend.facilitator.verify(payment, terms), 'refused', 'invalid_exact_evm_nonce_already_used');
 });
 
-test('the word of a facilitator that lost its answer is unclear, and the chain tells', async () => {
+test('the word of a facilitator that lost its answer is unknown, and the chain tells', async () => {
   await using service = await FacilitatorServer.start({ rpcUrl: chain.rpcUrl, key: chain.key(), port: 0 });
   await using backend = open({ ...chain.config(), facilitator: { kind: 'http', url: service.url, headers: {} } });
   await backend.start();
-  assert.is(backend.processor.isReady, true);
+  assert.is(backend.isReady, true);
   const payment = await signAuthorization(await chain.wallet(), { to: chain.payTo, value: BigInt(terms.amount) });
   const sought = { authorization: payment.authorization, since: Date.now() };
   service.fault = 'close-after';
-  assert.equal(await backend.processor.settle(payment, terms), { kind: 'unclear' });
-  assert.is((await backend.processor.outcomeOf(sought)).kind, 'paid');
+  await fails(backend.facilitator.settle(payment, terms), 'unknown-outcome');
+  assert.is((await backend.chain.paymentOf(sought)).kind, 'paid');
 });
 
 test('takes no payments while the service is down or does not support the network', async () => {

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recoverTypedDataAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { isPlainSignature, isSignedByPayer } from '../../../../node/payments/facilitator/facilitator-processor.ts';
+import { isPlainSignature, isSignedByPayer } from '../../../../node/payments/facilitator/payer-signature.ts';
 import { walletAddress } from '../../../../protocol/payments/payment.ts';
 import { atomicAmount } from '../../../../protocol/payments/usdc.ts';
 import { randomNonce, signAuthorization, typedData } from '../../../fixtures/chain-payer.ts';
