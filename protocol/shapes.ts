@@ -42,6 +42,10 @@ export const ConsensusTimestampShape = Type.Unsafe<ConsensusTimestamp>(
   Type.String({ title: 'ConsensusTimestamp', pattern: CONSENSUS_TIMESTAMP_PATTERN }),
 );
 export const Base64urlShape = Type.Unsafe<Base64url>(Type.String({ title: 'Base64url', pattern: BASE64URL_PATTERN }));
+/** Characters of a cursor at most: longer ones are none of a node's. */
+export const MAX_CURSOR_CHARACTERS = 1_024;
+/** Where the next page of a list starts, as a caller hands it back. */
+export const CursorShape = Type.String({ minLength: 1, maxLength: MAX_CURSOR_CHARACTERS });
 export const CountShape = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const OrdinalShape = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 

@@ -10,7 +10,7 @@ import { ListsUnavailableError } from '../screening/list-searches.ts';
 import { InferenceError, type InferenceErrorCode } from '../services/inference/engine.ts';
 import { StoreError } from '../store/store.ts';
 import { paymentProblem } from './payment-problems.ts';
-import { fieldError, Problem, type ProblemCode } from './problem.ts';
+import { fieldError, fieldProblem, Problem, type ProblemCode } from './problem.ts';
 import { busy } from './work-bounds.ts';
 
 const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
@@ -55,8 +55,7 @@ function signUpProblem({ code, message, cause }: SignUpError): Problem {
   const headers = { 'Retry-After': String(MAIL_RETRY_SECONDS) };
   const problems: Readonly<Record<SignUpErrorCode, () => Problem>> = {
     closed: () => new Problem('sign-up-closed', 'This node takes no sign-ups.'),
-    'email-invalid': () =>
-      new Problem('invalid-field', `email ${message}`, { errors: [fieldError(['email'], 'email', message)] }),
+    'email-invalid': () => fieldProblem('email', 'email', message),
     'no-mail': () => new Problem('dependency-unavailable', 'This node sends no mail.'),
     'not-sent': () =>
       new Problem('dependency-unavailable', 'The mail could not be sent; nothing was made.', { headers, cause }),

@@ -118,6 +118,16 @@ export function fieldError(path: readonly (string | number)[], code: string, mes
   return { field: path.join('.'), pointer: `#${pointer}`, code, message };
 }
 
+/** A refusal for one named field, whose detail is the field's name and what is wrong with it. */
+export function fieldProblem(
+  field: string,
+  reason: string,
+  message: string,
+  code: ProblemCode = 'invalid-field',
+): Problem {
+  return new Problem(code, `${field} ${message}`, { errors: [fieldError([field], reason, message)] });
+}
+
 /** A name that came from the caller may hold a lone surrogate, which no URI can. */
 function pointerToken(name: string): string {
   return encodeURIComponent(name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));

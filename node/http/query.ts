@@ -1,33 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from '../../protocol/bytes.ts';
-import { fieldError, Problem } from './problem.ts';
+import { fieldProblem } from './problem.ts';
 import { readTimeOrDay } from './recording/asserted-times.ts';
 import { validator } from './validation.ts';
-
-/** Characters of a cursor at most: longer ones are none of ours. */
-const MAX_CURSOR_CHARACTERS = 1024;
-
-/** Where the next page starts, as text that callers hand back and do not read. */
-export function writeCursor(parts: readonly (string | number)[]): string {
-  return encodeBase64url(utf8(JSON.stringify(parts)));
-}
-
-/** The parts of a cursor. Throws `Problem` 400 where it is none of `length` parts. */
-export function readCursor(text: string, length: number): readonly (string | number)[] {
-  try {
-    if (text.length > MAX_CURSOR_CHARACTERS) throw new RangeError('too long');
-    const value: unknown = JSON.parse(decodeUtf8(decodeBase64url(text)));
-    if (Array.isArray(value) && value.length === length && value.every(isPart)) return value;
-    throw new RangeError('another shape');
-  } catch {
-    const message = 'is no cursor of this list';
-    throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
-  }
-}
-
-function isPart(value: unknown): value is string | number {
-  return typeof value === 'string' || Number.isSafeInteger(value);
-}
 
 /** Digits of the integers that a number holds exactly, and of some beyond, which every bound refuses. */
 const INTEGER = /^(0|-?[1-9][0-9]{0,15})$/;
@@ -43,8 +17,8 @@ export function queryReader<Shape extends TObject>(shape: Shape): (query: URLSea
   return (query) => {
     const values = new Map<string, string | number>();
     for (const [name, value] of query) {
-      if (!known.has(name)) throw refused(name, 'unknown', 'is no parameter of this endpoint');
-      if (values.has(name)) throw refused(name, 'repeated', 'is given more than once');
+      if (!known.has(name)) throw fieldProblem(name, 'unknown', 'is no parameter of this endpoint');
+      if (values.has(name)) throw fieldProblem(name, 'repeated', 'is given more than once');
       values.set(name, isInteger(shape.properties[name]) && INTEGER.test(value) ? Number(value) : value);
     }
     return validate(Object.fromEntries(values));
@@ -53,10 +27,6 @@ export function queryReader<Shape extends TObject>(shape: Shape): (query: URLSea
 
 function isInteger(shape: TSchema | undefined): boolean {
   return shape !== undefined && 'type' in shape && shape.type === 'integer';
-}
-
-function refused(name: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${name} ${message}`, { errors: [fieldError([name], code, message)] });
 }
 
 /** A period of time in epoch milliseconds: `from` is included, `to` is not. Open where one is undefined. */
@@ -70,9 +40,7 @@ export function readPeriod(times: { readonly from?: string; readonly to?: string
   const from = boundOf('from', times.from);
   const to = boundOf('to', times.to);
   if (from === undefined || to === undefined || from <= to) return { from, to };
-  throw new Problem('time-order', 'to is before from', {
-    errors: [fieldError(['to'], 'time-order', 'is before from')],
-  });
+  throw fieldProblem('to', 'time-order', 'is before from', 'time-order');
 }
 
 /** A bound of a period: a time, or the first moment of a day. Throws `Problem` `invalid-field`. */

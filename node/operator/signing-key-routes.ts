@@ -1,12 +1,14 @@
+import Type from 'typebox';
 import type { Context } from 'koa';
 import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
 import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { OrdinalShape } from '../../protocol/shapes.ts';
 import { readJsonBody } from '../http/body.ts';
-import { fieldError, Problem } from '../http/problem.ts';
-import { readCursor, writeCursor } from '../http/query.ts';
+import { fieldError, fieldProblem, Problem } from '../http/problem.ts';
+import { PageCursor } from '../http/page-cursor.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -64,15 +66,17 @@ export function signingKeyRoutes(services: SigningKeyServices): readonly Operato
   ];
 }
 
+/** By the number of a record. */
+const FALLEN_CURSOR = new PageCursor(Type.Tuple([OrdinalShape]), [42]);
+
 async function fallenAnswer(self: NodeId, fallen: FallenRecords, query: URLSearchParams): Promise<JsonObject> {
   const [cursor, key] = [query.get('cursor'), query.get('key')];
-  const [from = 1] = cursor === null ? [] : readCursor(cursor, 1);
-  if (typeof from !== 'number' || from < 1) throw invalid('cursor', 'cursor', 'is no cursor of this list');
+  const [from] = FALLEN_CURSOR.read(cursor ?? undefined) ?? [1];
   const { records, next } = await fallen.page(from, key === null ? undefined : keyIdOf(key));
   return {
     node: self,
     records: records.map(plain),
-    nextCursor: next === null ? null : writeCursor([next]),
+    nextCursor: next === null ? null : FALLEN_CURSOR.write([next]),
   };
 }
 
@@ -83,11 +87,7 @@ function plain({ id, seq, batch, consensus, keyId, compromisedSince }: FallenRec
 /** Throws `Problem` 400. */
 function keyIdOf(text: string): Sha256Hash {
   if (isSha256Hash(text)) return text;
-  throw invalid('key', 'pattern', 'is no key id');
-}
-
-function invalid(field: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
+  throw fieldProblem('key', 'pattern', 'is no key id');
 }
 
 function keysAnswer(services: SigningKeyServices): JsonObject {

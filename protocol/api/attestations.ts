@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Closed, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CursorShape, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { StatusShape } from './envelope.ts';
@@ -26,7 +26,7 @@ export const AttestationsQueryShape = Closed({
   to: Type.Optional(TimeOrDayShape),
   kind: Type.Optional(Type.Enum([...RECORD_KINDS])),
   ...RECORD_FILTERS,
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ATTESTATIONS_PAGE })),
 });
 

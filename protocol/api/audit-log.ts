@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { AuditEntryShape } from '../audit/entry.ts';
-import { Closed, OrdinalShape, OrNull, Sha256Shape } from '../shapes.ts';
+import { Closed, CursorShape, OrdinalShape, OrNull, Sha256Shape } from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { TimeOrDayShape } from './times.ts';
 
@@ -18,7 +18,7 @@ export const AuditLogQueryShape = Closed({
   from: Type.Optional(TimeOrDayShape),
   to: Type.Optional(TimeOrDayShape),
   order: Type.Optional(Type.Enum([...AUDIT_ORDERS])),
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE })),
 });
 

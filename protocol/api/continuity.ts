@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Closed, NodeIdShape, OrdinalShape, OrNull, RecordIdShape, Sha256Shape } from '../shapes.ts';
+import { Closed, CursorShape, NodeIdShape, OrdinalShape, OrNull, RecordIdShape, Sha256Shape } from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS } from './example-ids.ts';
 
 /** A place of a source: its `sourceSeq`, from 1. */
@@ -9,7 +9,7 @@ const PlaceShape = OrdinalShape;
 export const ContinuityQueryShape = Closed({
   from: Type.Optional(PlaceShape),
   to: Type.Optional(PlaceShape),
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
 });
 
 const RangeShape = Closed({ from: OrdinalShape, to: OrdinalShape });

@@ -4,6 +4,7 @@ import { MisdeedProofShape, PROOF_FORMAT } from '../proof/misdeed.ts';
 import {
   Closed,
   ConsensusTimestampShape,
+  CursorShape,
   EntityIdShape,
   NodeIdShape,
   OrdinalShape,
@@ -16,10 +17,9 @@ import { SignedStatementShape } from '../statement/statement.ts';
 export const EQUIVOCATIONS_PAGE = 32;
 /** Envelopes of one number: those that the ledger names, and two more that members showed. */
 const MAX_ENVELOPES = 4;
-const MAX_CURSOR = 1024;
 
 export const EquivocationsQueryShape = Closed({
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CURSOR })),
+  cursor: Type.Optional(CursorShape),
 });
 
 const NameShape = Closed({
@@ -63,7 +63,7 @@ export const EquivocationsAnswerShape = Closed({
    * them.
    */
   receiptsNotKept: Type.Array(Closed({ node: NodeIdShape, seq: OrdinalShape })),
-  nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
+  nextCursor: OrNull(CursorShape),
 });
 export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
 
@@ -80,7 +80,7 @@ export const MisdeedProofsAnswerShape = Closed({
   node: NodeIdShape,
   /** Each is a file by itself. */
   proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + FALSE_SHOWN + RECEIPTS_OF_A_NODE }),
-  nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
+  nextCursor: OrNull(CursorShape),
 });
 export type MisdeedProofsAnswer = Static<typeof MisdeedProofsAnswerShape>;
 

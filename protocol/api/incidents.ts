@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { INCIDENT_STATES } from '../compliance/incident-state.ts';
-import { Closed, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CursorShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { RECIPIENTS, REPORT_TYPES, REPORTABILITIES, ROLES, SEVERITIES } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
@@ -17,7 +17,7 @@ export const MAX_INCIDENTS_PAGE = 100;
 export const IncidentsQueryShape = Closed({
   state: Type.Optional(Type.Enum([...INCIDENT_STATES])),
   sourceId: Type.Optional(SourceIdShape),
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_INCIDENTS_PAGE })),
 });
 

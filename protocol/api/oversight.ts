@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { idPattern } from '../ids.ts';
-import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CountShape, CursorShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
 
@@ -86,7 +86,7 @@ export type OversightItem = Readonly<Static<typeof OversightItemShape>>;
 
 /** `GET /v1/oversight`: the oldest first. */
 export const OversightQueryShape = Closed({
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_OVERSIGHT_PAGE })),
 });
 export const OversightAnswerShape = Closed({

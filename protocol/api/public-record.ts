@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { SignedRosterShape } from '../keys/signed-roster.ts';
-import { Closed, CountShape, NodeIdShape, OrdinalShape, OrNull } from '../shapes.ts';
+import { Closed, CountShape, CursorShape, NodeIdShape, OrdinalShape, OrNull } from '../shapes.ts';
 import { SignedStatementShape } from '../statement/statement.ts';
 
 /** Characters of statements and signatures after which a page ends, once it has one entry. */
@@ -9,7 +9,7 @@ export const PUBLIC_PAGE_CHARACTERS = 512 << 10;
 export const PUBLIC_PAGE_ENTRIES = 64;
 
 export const FromQueryShape = Closed({ from: Type.Optional(OrdinalShape) });
-export const CursorQueryShape = Closed({ cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })) });
+export const CursorQueryShape = Closed({ cursor: Type.Optional(CursorShape) });
 
 const ServedBatchShape = Closed({
   batch: OrdinalShape,

@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { Closed, CountShape, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CountShape, CursorShape, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { ACTION_STATUSES, REVIEW_OUTCOMES } from '../statement/vocabulary.ts';
 import { MAX_ATTESTATIONS_PAGE } from './attestations.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
@@ -12,7 +12,7 @@ export const RecordListQueryShape = Closed({
   sourceId: Type.Optional(SourceIdShape),
   from: Type.Optional(TimeOrDayShape),
   to: Type.Optional(TimeOrDayShape),
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ATTESTATIONS_PAGE })),
 });
 

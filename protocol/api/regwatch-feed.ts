@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { SERVICES } from '../payments/prices.ts';
-import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { Closed, CountShape, CursorShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
 import { REG_FRAMEWORKS, RegContentShape, RegItemIdShape } from './regwatch-item.ts';
@@ -11,7 +11,6 @@ import { CHANGE_TYPES, JURISDICTION_PATTERN, REG_STATUSES } from './regwatch-wor
 export const DEFAULT_REGWATCH_PAGE = 50;
 export const MAX_REGWATCH_PAGE = 100;
 const MAX_LIST = 400;
-const MAX_CURSOR = 1024;
 
 const JURISDICTION = JURISDICTION_PATTERN.slice(1, -1);
 const FRAMEWORK = `(${REG_FRAMEWORKS.join('|')})`;
@@ -24,7 +23,7 @@ export const RegwatchQueryShape = Closed({
   framework: Type.Optional(Type.String({ pattern: `^${FRAMEWORK}(,${FRAMEWORK})*$`, maxLength: MAX_LIST })),
   status: Type.Optional(Type.Enum([...REG_STATUSES])),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REGWATCH_PAGE })),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CURSOR })),
+  cursor: Type.Optional(CursorShape),
 });
 
 const ItemShape = Closed(

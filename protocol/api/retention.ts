@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { LockScopeShape } from '../chain/claims.ts';
-import { Closed, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CursorShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
@@ -13,7 +13,7 @@ export const RETENTION_PAGE = 100;
 /** `GET /v1/retention`. */
 export const RetentionQueryShape = Closed({
   sourceId: SourceIdShape,
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
 });
 
 /** Stands for every event but `DECISION`: what covers `documents`. */

@@ -1,11 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { Closed, OrNull } from '../shapes.ts';
+import { Closed, CursorShape, OrNull } from '../shapes.ts';
 import { SignedStatementShape } from '../statement/statement.ts';
 
 /** Revocations of one page at most. */
 export const PAGE_REVOCATIONS = 64;
-
-const CursorShape = Type.String({ minLength: 1, maxLength: 1024 });
 
 export const RevocationsQueryShape = Closed({ cursor: Type.Optional(CursorShape) });
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Closed, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CursorShape, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
@@ -9,7 +9,7 @@ export const MAX_SOURCES_PAGE = 100;
 
 /** `GET /v1/sources`. */
 export const SourcesQueryShape = Closed({
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SOURCES_PAGE })),
 });
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { idPattern } from '../ids.ts';
-import { Closed, CountShape, OrNull, TimestampShape } from '../shapes.ts';
+import { Closed, CountShape, CursorShape, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** What a webhook is told of. */
@@ -110,7 +110,7 @@ export type DeliveryAnswer = Readonly<Static<typeof DeliveryShape>>;
 
 /** `GET /v1/webhooks/:id/deliveries`: the newest first. */
 export const DeliveriesQueryShape = Closed({
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DELIVERIES_PAGE })),
 });
 export const DeliveriesAnswerShape = Closed({

@@ -6,7 +6,7 @@ import { ObjectIdShape } from '../api/governance-fields.ts';
 import { AssertedShape } from '../chain/asserted.ts';
 import type { JsonObject } from '../json/value.ts';
 import { objectId } from '../object-ids.ts';
-import { Closed, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CursorShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { type Declaration, GOVERNANCE_SOURCE } from './declaration.ts';
 
 /** Records of one page, where no number is asked for and at most. */
@@ -19,7 +19,7 @@ export const GovernanceQueryShape = Closed({
   systemRef: Type.Optional(TextShape(1, 256)),
   /** `true`: those alone that nothing supersedes. */
   current: Type.Optional(Type.Enum(['true', 'false'])),
-  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  cursor: Type.Optional(CursorShape),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_GOVERNANCE_PAGE })),
 });
 export type GovernanceQuery = Static<typeof GovernanceQueryShape>;

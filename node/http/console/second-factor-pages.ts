@@ -8,7 +8,7 @@ import type { SignedIn } from '../../accounts/sign-ins/sign-ins.ts';
 import type { FormField, FormSection, Section } from '../../pages/console-page.ts';
 import { readFormBody } from '../body.ts';
 import { problemOf } from '../domain-problems.ts';
-import { fieldError, Problem, toProblem } from '../problem.ts';
+import { fieldProblem, type Problem, toProblem } from '../problem.ts';
 import type { Answer, PageRoute } from '../route.ts';
 import { consolePage, type ConsolePageServices, refused, signedInRoute } from './console-page.ts';
 import { requireToken } from './form-token.ts';
@@ -251,7 +251,7 @@ function codesOf(codes: readonly string[]): readonly Section[] {
 /** Throws `Problem` 400. */
 function idOf(text: string | null): SecondFactorId {
   if (text !== null && isSecondFactorId(text)) return text;
-  throw invalid('id', 'is no id of a second factor');
+  throw fieldProblem('id', 'form', 'is no id of a second factor');
 }
 
 /** Throws `Problem` 400. */
@@ -259,11 +259,7 @@ function nameOf(typed: URLSearchParams, otherwise: string): string {
   const name = typed.get('name')?.trim() ?? '';
   if (name === '') return otherwise;
   if (nameCheck.Check(name)) return name;
-  throw invalid('name', 'is too long, or has characters that are no text');
-}
-
-function invalid(field: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'form', message)] });
+  throw fieldProblem('name', 'form', 'is too long, or has characters that are no text');
 }
 
 const KINDS = { passkey: 'passkey', totp: 'authenticator app' } as const;

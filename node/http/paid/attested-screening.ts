@@ -13,7 +13,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { ListSearches } from '../../screening/list-searches.ts';
 import { referenceDatabase, type Screening, screenName } from '../../screening/screening.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, type Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 import { attestSummary, type Summary, type VerifyUrl } from './attested-summary.ts';
@@ -107,5 +107,5 @@ function requireName({ name }: ScreeningRequest): void {
 }
 
 function badName(code: string, message: string): Problem {
-  return new Problem('invalid-field', `name ${message}`, { errors: [fieldError(['name'], code, message)] });
+  return fieldProblem('name', code, message);
 }

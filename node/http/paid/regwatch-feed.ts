@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Static } from 'typebox';
+import Type, { type Static } from 'typebox';
 import {
   DEFAULT_REGWATCH_PAGE,
   MAX_REGWATCH_PAGE,
@@ -14,6 +14,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { CountShape } from '../../../protocol/shapes.ts';
 import type { PaidDraft } from '../../intake/draft.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import {
@@ -23,8 +24,9 @@ import {
   type FeedPlace,
   type RegFeed,
 } from '../../services/regulatory-feed/reg-feed.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { boundOf, queryReader, readCursor, writeCursor } from '../query.ts';
+import { fieldProblem } from '../problem.ts';
+import { boundOf, queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import type { PaidRoute } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
 
@@ -42,7 +44,17 @@ interface RegwatchQuery {
 /** How long a cursor leads on. In milliseconds. */
 const CURSOR_MS = 24 * 3_600_000;
 const BINDING_DIGITS = 16;
-const PLACE = new RegExp(FEED_PLACE_PATTERN);
+/** What it is bound to, when it was made, when the feed was as it shows it, and the last item of the page before. */
+const CURSOR = new PageCursor(
+  Type.Tuple([Type.String(), CountShape, CountShape, Type.String({ pattern: FEED_PLACE_PATTERN })]),
+  [
+    '9f86d081884c7d65',
+    1_795_253_400_000,
+    1_795_253_400_000,
+    '0001795253400000/rgi_9f86d081884c7d659a2feaa0c55ad015/0000000000000042',
+  ],
+  '`nextCursor` of the page before, with the same filters. Good for a day.',
+);
 
 const readQuery = queryReader(RegwatchQueryShape);
 
@@ -53,20 +65,15 @@ function readRegwatchQuery(query: URLSearchParams, node: NodeId, now: number): R
   const told = toldOf(filter);
   const binding = hash('sha256', canonicalize({ ...told, node })).slice(0, BINDING_DIGITS);
   const { cursor, limit = DEFAULT_REGWATCH_PAGE } = given;
-  const place = cursor === undefined ? undefined : placeOf(cursor, binding, now);
+  const place = placeOf(cursor, binding, now);
   return { filter, limit, place, told, binding };
-}
-
-/** Opaque to callers: bound to the filters and this node, and good for a day. */
-function writeRegwatchCursor({ asOf, after }: FeedPlace, binding: string, now: number): string {
-  return writeCursor([binding, now, asOf, after]);
 }
 
 function filterOf({ since, until, jurisdiction, framework, status }: Static<typeof RegwatchQueryShape>): FeedFilter {
   const period = { since: boundOf('since', since), until: boundOf('until', until) };
   if (period.since !== undefined && period.until !== undefined && period.until < period.since) {
     const message = 'is before since';
-    throw new Problem('time-order', `until ${message}`, { errors: [fieldError(['until'], 'time-order', message)] });
+    throw fieldProblem('until', 'time-order', message, 'time-order');
   }
   return { ...period, jurisdictions: labelsOf(jurisdiction), frameworks: labelsOf(framework), status };
 }
@@ -81,22 +88,17 @@ function toldOf({ since, until, jurisdictions, frameworks, status }: FeedFilter)
   };
 }
 
-function placeOf(cursor: string, binding: string, now: number): FeedPlace {
-  const [bound, at, asOf, after] = readCursor(cursor, 4);
-  if (typeof at !== 'number' || typeof asOf !== 'number' || typeof after !== 'string' || !PLACE.test(after)) {
-    throw invalid('cursor', 'cursor', 'is no cursor of this list');
-  }
-  if (bound !== binding) throw invalid('cursor', 'cursor', 'belongs to other filters, or to another node');
-  if (at + CURSOR_MS < now) throw invalid('cursor', 'cursor', 'is more than a day old');
+function placeOf(cursor: string | undefined, binding: string, now: number): FeedPlace | undefined {
+  const place = CURSOR.read(cursor);
+  if (place === undefined) return undefined;
+  const [bound, at, asOf, after] = place;
+  if (bound !== binding) throw fieldProblem('cursor', 'cursor', 'belongs to other filters, or to another node');
+  if (at + CURSOR_MS < now) throw fieldProblem('cursor', 'cursor', 'is more than a day old');
   return { asOf, after };
 }
 
 function labelsOf(list: string | undefined): readonly string[] | undefined {
   return list === undefined ? undefined : [...new Set(list.split(','))].sort();
-}
-
-function invalid(field: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
 export interface RegwatchFeedServices {
@@ -108,8 +110,7 @@ export interface RegwatchFeedServices {
 
 /** The source under which pages are recorded; items stand under sources of their own. */
 const PAGE_SOURCE = 'meridian/regwatch-feed';
-const EXAMPLE_CURSOR = 'WyIzZjg3OWM2YTRkZTExMGIyIl0';
-const { since, until, jurisdiction, framework, status, limit: LIMIT, cursor } = RegwatchQueryShape.properties;
+const { since, until, jurisdiction, framework, status, limit: LIMIT } = RegwatchQueryShape.properties;
 
 /**
  * `GET /v1/x402/regwatch-feed` (api-rules §4.1): one page of the items that this node has ingested, the newest first.
@@ -145,11 +146,7 @@ export function regwatchFeedRoute(services: RegwatchFeedServices): PaidRoute {
         },
         status: { description: 'Where the instrument stands.', shape: status, example: 'adopted' },
         limit: { description: `At most ${MAX_REGWATCH_PAGE}.`, shape: LIMIT, example: '50' },
-        cursor: {
-          description: '`nextCursor` of the page before, with the same filters. Good for a day.',
-          shape: cursor,
-          example: EXAMPLE_CURSOR,
-        },
+        cursor: CURSOR.parameter,
       },
       answer: { shape: RegwatchAnswerShape, example: REGWATCH_EXAMPLE },
       problems: ['invalid-field', 'time-order'],
@@ -179,7 +176,7 @@ async function pageOf(
   return {
     items,
     count: items.length,
-    nextCursor: next === undefined ? null : writeRegwatchCursor(next, binding, at),
+    nextCursor: next === undefined ? null : CURSOR.write([binding, at, next.asOf, next.after]),
     feedHash: hashText(nativeSuite, canonicalize(items)),
     generatedAt: timestampOf(at),
   };

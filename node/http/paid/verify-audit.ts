@@ -12,7 +12,7 @@ import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { randomBytesPooled } from '../../keys/randomness.ts';
 import { type Auditor, warningsOf } from '../../services/audits/auditor.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, type Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { recordNotFound } from '../routes/record-parameter.ts';
 import { validator } from '../validation.ts';
@@ -91,7 +91,5 @@ export function verifyAuditRoute({ auditor, verifyUrl }: AuditServices): PaidRou
 
 function notAnId(): Problem {
   const message = 'is not an attestation id';
-  return new Problem('invalid-field', `attestationId ${message}`, {
-    errors: [fieldError(['attestationId'], 'pattern', message)],
-  });
+  return fieldProblem('attestationId', 'pattern', message);
 }

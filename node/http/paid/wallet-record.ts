@@ -9,7 +9,7 @@ import { isWalletAddress, type WalletAddress } from '../../../protocol/payments/
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { SettlementLedger, WalletStanding } from '../../payments/settlement-ledger.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { attestSummary, type VerifyUrl } from './attested-summary.ts';
 
@@ -81,5 +81,5 @@ export function addressParameter({ address = '' }: Readonly<Record<string, strin
   const lower = `0x${address.slice(2).toLowerCase()}`;
   if (address.startsWith('0x') && isWalletAddress(lower)) return lower;
   const message = 'is not 0x and 40 hex digits';
-  throw new Problem('invalid-field', `address ${message}`, { errors: [fieldError(['address'], 'pattern', message)] });
+  throw fieldProblem('address', 'pattern', message);
 }

@@ -1,5 +1,5 @@
 import { readRfc3339, timestampOf, TimeError } from '../../../protocol/time.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 
 /** How far a caller's clock may be ahead of ours. In milliseconds. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000;
@@ -15,7 +15,7 @@ export interface AssertedTime {
 /** A time that a caller asserts, as RFC 3339. Throws `Problem` `invalid-field`. */
 export function readTime(field: string, text: string): AssertedTime {
   const at = momentOf(text);
-  if (at === undefined) throw notTime(field, 'must be an RFC 3339 time');
+  if (at === undefined) throw fieldProblem(field, 'format', 'must be an RFC 3339 time');
   return { first: at, last: at };
 }
 
@@ -23,7 +23,7 @@ export function readTime(field: string, text: string): AssertedTime {
 export function readTimeOrDay(field: string, text: string): AssertedTime {
   if (!DAY.test(text)) return readTime(field, text);
   const first = momentOf(`${text}T00:00:00Z`);
-  if (first === undefined) throw notTime(field, 'must be a day that exists');
+  if (first === undefined) throw fieldProblem(field, 'format', 'must be a day that exists');
   return { first, last: first + DAY_MS - 1 };
 }
 
@@ -31,14 +31,14 @@ export function readTimeOrDay(field: string, text: string): AssertedTime {
 export function requirePast(field: string, { first }: AssertedTime, now: number): void {
   if (first <= now + MAX_CLOCK_SKEW_MS) return;
   const message = `lies after ${timestampOf(now)}`;
-  throw new Problem('time-in-future', `${field} ${message}`, { errors: [fieldError([field], 'future', message)] });
+  throw fieldProblem(field, 'future', message, 'time-in-future');
 }
 
 /** Throws `Problem` `time-order` where a time is certainly before another one that it must follow. */
 export function requireOrder(field: string, time: AssertedTime, after: string, earlier: AssertedTime): void {
   if (time.last >= earlier.first) return;
   const message = `is before ${after}`;
-  throw new Problem('time-order', `${field} ${message}`, { errors: [fieldError([field], 'time-order', message)] });
+  throw fieldProblem(field, 'time-order', message, 'time-order');
 }
 
 /** Undefined for what is no time, or none that we could write. */
@@ -51,8 +51,4 @@ function momentOf(text: string): number | undefined {
     if (error instanceof TimeError) return undefined;
     throw error;
   }
-}
-
-function notTime(field: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'format', message)] });
 }

@@ -17,7 +17,7 @@ import type { Intake } from '../../intake/intake.ts';
 import { waitingStatus } from '../../verification/attestation/anchoring-view.ts';
 import { askerOf } from '../asked-work.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from '../body.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldError, fieldProblem, Problem } from '../problem.ts';
 import type { Call, Documentation, KeyRoute } from '../route.ts';
 import { type FieldCodes, unknownMembers, validator } from '../validation.ts';
 import { requireSmallAdditional } from './sizes.ts';
@@ -222,7 +222,7 @@ export function idempotencyKey(context: Context): string | undefined {
 export function requireReach(caller: Caller, sourceId: JsonValue | undefined): void {
   if (typeof sourceId !== 'string' || reaches(caller.key, sourceId)) return;
   const message = 'is not among the sources of this API key';
-  throw new Problem('scope-forbidden', `sourceId ${message}`, { errors: [fieldError(['sourceId'], 'scope', message)] });
+  throw fieldProblem('sourceId', 'scope', message, 'scope-forbidden');
 }
 
 /** Members that no schema names are kept, and the caller is told. */

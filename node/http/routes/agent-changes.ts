@@ -13,7 +13,7 @@ import { objectId } from '../../../protocol/object-ids.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { AgentRequest, Agents, OwnRotation } from '../../governance/agents/agents.ts';
 import { givenMembers, payloadText } from '../../verification/attestation/payload-text.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, type Problem } from '../problem.ts';
 import { type Recorder, type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { AGENT_PARAMETER, agentParameter, ownKey, requireAgentReach } from './agent-request.ts';
@@ -155,5 +155,5 @@ function nextKey(agent: Agent, asked: RotationRequest, { key }: Caller): OwnRota
 
 function refused(code: 'invalid-field' | 'missing-field', field: string, message: string): Problem {
   const reason = code === 'missing-field' ? 'required' : 'value';
-  return new Problem(code, `${field} ${message}`, { errors: [fieldError([field], reason, message)] });
+  return fieldProblem(field, reason, message, code);
 }

@@ -3,7 +3,7 @@ import { AgentIdShape } from '../../../protocol/api/agent-fields.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { isPublicKey, type OwnKey } from '../../governance/agents/key-proof.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 
 const compiled = Compile(AgentIdShape);
 
@@ -15,14 +15,14 @@ export const AGENT_PARAMETER = {
 export function agentParameter({ agentId }: Readonly<Record<string, string>>): string {
   if (compiled.Check(agentId)) return agentId;
   const message = 'is not an agent id';
-  throw new Problem('invalid-field', `agentId ${message}`, { errors: [fieldError(['agentId'], 'pattern', message)] });
+  throw fieldProblem('agentId', 'pattern', message);
 }
 
 /** An agent's records stand under its id as their source. Throws `Problem` 403 where the key is bound to others. */
 export function requireAgentReach({ key }: Caller, agentId: string): void {
   if (reaches(key, agentId)) return;
   const message = 'is not among the sources of this API key';
-  throw new Problem('scope-forbidden', `agentId ${message}`, { errors: [fieldError(['agentId'], 'scope', message)] });
+  throw fieldProblem('agentId', 'scope', message, 'scope-forbidden');
 }
 
 /** The key that a request brings; null where it brings none. Throws `Problem` 400. */
@@ -30,13 +30,9 @@ export function ownKey(publicKey: string | undefined, proof: string | undefined)
   if (publicKey === undefined) {
     if (proof === undefined) return null;
     const message = 'is required with proofOfPossession';
-    throw new Problem('missing-field', `publicKey ${message}`, {
-      errors: [fieldError(['publicKey'], 'required', message)],
-    });
+    throw fieldProblem('publicKey', 'required', message, 'missing-field');
   }
   if (isPublicKey(publicKey)) return { publicKey, proof };
   const message = 'is not an ML-DSA-65 public key in base64url';
-  throw new Problem('invalid-field', `publicKey ${message}`, {
-    errors: [fieldError(['publicKey'], 'format', message)],
-  });
+  throw fieldProblem('publicKey', 'format', message);
 }

@@ -12,21 +12,14 @@ import type { RecordLists } from '../../records/sources/record-page.ts';
 import { BatchStatuses, type BatchStatusSources } from '../../verification/batch-statuses.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute } from '../route.ts';
-import { acceptanceOf, exampleCursor, FACT_PARAMETERS, listRecords } from './record-listing.ts';
+import { acceptanceOf, FACT_PARAMETERS, listRecords, RECORD_CURSOR } from './record-listing.ts';
 
 interface AttestationsServices extends BatchStatusSources {
   readonly lists: RecordLists;
   readonly now: () => number;
 }
 
-const {
-  sourceId: SOURCE,
-  from: FROM,
-  to: TO,
-  kind: KIND,
-  cursor: CURSOR,
-  limit: LIMIT,
-} = AttestationsQueryShape.properties;
+const { sourceId: SOURCE, from: FROM, to: TO, kind: KIND, limit: LIMIT } = AttestationsQueryShape.properties;
 
 /** `GET /v1/attestations`: the records of the caller's account on this node. */
 export function attestationsRoute(services: AttestationsServices): KeyRoute {
@@ -49,11 +42,7 @@ export function attestationsRoute(services: AttestationsServices): KeyRoute {
         to: { description: 'Records before this time or day.', shape: TO, example: '2026-11-22T00:00:00Z' },
         kind: { description: 'Records of one kind.', shape: KIND, example: 'decision' },
         ...FACT_PARAMETERS,
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: CURSOR,
-          example: exampleCursor(EXAMPLE_IDS.source),
-        },
+        cursor: RECORD_CURSOR.parameter,
         limit: { description: `At most ${MAX_ATTESTATIONS_PAGE}.`, shape: LIMIT, example: '50' },
       },
       answer: { shape: AttestationsAnswerShape, example: ATTESTATIONS_EXAMPLE },

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { Readable } from 'node:stream';
 import {
   AUDIT_LOG_EXAMPLE,
@@ -11,20 +12,25 @@ import {
 } from '../../../protocol/api/audit-log.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { exportAuditLog } from '../../accounts/audit-log/audit-export.ts';
 import { type Period, readAuditPage, readLine } from '../../accounts/audit-log/audit-reader.ts';
 import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
 import { ExportReaders } from '../export-readers.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, readPeriod, writeCursor } from '../query.ts';
+import { fieldProblem, Problem } from '../problem.ts';
+import { queryReader, readPeriod } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
 
 const CONTENT_TYPES: Readonly<Record<AuditExportFormat, string>> = {
   jsonl: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8; header=present',
 };
+
+/** By the order of the list, and the number of an entry. */
+const CURSOR = new PageCursor(Type.Tuple([Type.String(), OrdinalShape]), ['newest', 2]);
 
 const PERIOD_PARAMETERS = {
   from: parameter('Entries from this time or day on.', AuditLogQueryShape.properties.from, '2026-11-20T00:00:00Z'),
@@ -49,7 +55,7 @@ export function auditLogRoute(store: Store): KeyRoute {
       query: {
         ...PERIOD_PARAMETERS,
         order: parameter('`newest` (default) or `oldest` first.', AuditLogQueryShape.properties.order, 'newest'),
-        cursor: parameter('`nextCursor` of the page before.', AuditLogQueryShape.properties.cursor, 'WyJuZXdlc3QiLDJd'),
+        cursor: CURSOR.parameter,
         limit: parameter(`At most ${MAX_AUDIT_PAGE}.`, AuditLogQueryShape.properties.limit, '100'),
       },
       answer: { shape: AuditLogAnswerShape, example: AUDIT_LOG_EXAMPLE },
@@ -58,12 +64,12 @@ export function auditLogRoute(store: Store): KeyRoute {
     async answer({ query }, caller) {
       const account = accountOf(caller);
       const { order = 'newest', cursor, limit = DEFAULT_AUDIT_PAGE, ...times } = readQuery(query);
-      const after = cursor === undefined ? undefined : seqOf(cursor, order);
+      const after = placeOf(cursor, order);
       const page = { ...periodOf(times), order, after, limit };
       const { lines, hasMore } = await readAuditPage(store, account, page);
       const entries = lines.map(entryOf);
       const last = entries.at(-1);
-      const nextCursor = hasMore && last !== undefined ? writeCursor([order, last.seq]) : null;
+      const nextCursor = hasMore && last !== undefined ? CURSOR.write([order, last.seq]) : null;
       const body: AuditLogAnswer = { success: true, account, entries, nextCursor };
       return { body };
     },
@@ -144,20 +150,17 @@ function entryOf(line: string): AuditLogAnswer['entries'][number] {
   return { seq, at, by, action, status, subject, address, requestId, lost, prev, hash: hashText(nativeSuite, line) };
 }
 
+/** Throws `Problem` 400, also where the cursor is of the other order. */
+function placeOf(cursor: string | undefined, order: string): number | undefined {
+  const [of = order, seq] = CURSOR.read(cursor) ?? [];
+  if (of === order) return seq;
+  throw fieldProblem('cursor', 'cursor', 'is no cursor of this list');
+}
+
 /** Throws `Problem` 400. */
 function periodOf(times: { readonly from?: string; readonly to?: string }): Period {
   const { from, to } = readPeriod(times);
   return { from: from === undefined ? from : timestampOf(from), to: to === undefined ? to : timestampOf(to) };
-}
-
-function seqOf(cursor: string, order: string): number {
-  const [of, seq] = readCursor(cursor, 2);
-  if (of === order && typeof seq === 'number') return seq;
-  throw invalid('cursor', 'cursor', 'is no cursor of this list');
-}
-
-function invalid(field: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
 function parameter(

@@ -2,7 +2,7 @@ import type { Caller } from '../../accounts/caller.ts';
 import { addressed, type DecisionSubjectServices } from '../../governance/decision-subject.ts';
 import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, type Problem } from '../problem.ts';
 import type { NamingDecision, DecisionBatch } from '../recording/decision-batch.ts';
 import { type DecisionServices, requireWholeAgent } from './decisions.ts';
 
@@ -181,5 +181,5 @@ function holdSession<Result>({ sessions }: LinkServices, caller: Caller): Hold<R
 
 function tooMany(field: string, limit: number, things: string): Problem {
   const message = `is one of more than ${limit} ${things} that the batch names`;
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'maxItems', message)] });
+  return fieldProblem(field, 'maxItems', message);
 }

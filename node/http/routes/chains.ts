@@ -13,7 +13,7 @@ import type { FederationKeys } from '../../log/members/federation-keys.ts';
 import { readBatch } from '../../records/batch-tables.ts';
 import type { Store } from '../../store/store.ts';
 import { ASKED_AGAIN } from '../entity-tag.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
 
@@ -74,7 +74,7 @@ async function pageOf({ store, chains }: ChainRouteServices, node: NodeId, from:
 function memberOf(keys: FederationKeys, text: string): NodeId {
   if (!isNodeId(text)) {
     const message = 'is no node id';
-    throw new Problem('invalid-field', `node ${message}`, { errors: [fieldError(['node'], 'format', message)] });
+    throw fieldProblem('node', 'format', message);
   }
   if (keys.rosters.member(text) === undefined) {
     throw new Problem('member-not-found', `No roster of this federation names ${text}.`);

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   CONTINUITY_EXAMPLE,
   type ContinuityAnswer,
@@ -7,22 +8,26 @@ import {
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { SourceIdShape } from '../../../protocol/api/fields.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
+import { OrdinalShape } from '../../../protocol/shapes.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { checkContinuity, type Range } from '../../records/sources/continuity.ts';
 import { firstAt, type RecordLists } from '../../records/sources/record-page.ts';
 import type { SourceRecords } from '../../records/sources/source-records.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { fieldProblem, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
+/** By the first and the last number that are left to look at. */
+const CURSOR = new PageCursor(Type.Tuple([OrdinalShape, OrdinalShape]), [1, 1042], '`nextCursor` of the call before.');
 /** Every source's counter begins with it. */
 const FIRST_SEQ = 1;
 
 /** `GET /v1/sources/:id/continuity`: whether anything of a source is missing (api-rules §10 item 6). */
 export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
   const readQuery = queryReader(ContinuityQueryShape);
-  const { from, to, cursor } = ContinuityQueryShape.properties;
+  const { from, to } = ContinuityQueryShape.properties;
   return {
     method: 'GET',
     path: '/v1/sources/:id/continuity',
@@ -42,7 +47,7 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
       query: {
         from: { description: 'First `sourceSeq` to look at.', shape: from, example: '1' },
         to: { description: 'Last `sourceSeq` to look at.', shape: to, example: '1042' },
-        cursor: { description: '`nextCursor` of the call before.', shape: cursor, example: writeCursor([1, 1042]) },
+        cursor: CURSOR.parameter,
       },
       answer: { shape: ContinuityAnswerShape, example: CONTINUITY_EXAMPLE },
       problems: ['invalid-field', 'source-not-found'],
@@ -68,7 +73,7 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
         ranges: [...ranges],
         gaps: [...gaps],
         forks: [...forks],
-        nextCursor: next === null ? null : writeCursor([next, asked.to]),
+        nextCursor: next === null ? null : CURSOR.write([next, asked.to]),
       };
       return { body };
     },
@@ -87,18 +92,10 @@ export async function placesSeen(records: SourceRecords, last: number, { key }: 
 
 /** Throws `Problem` 400. A cursor says both where to go on and where to end. */
 function rangeOf(asked: { readonly from?: number; readonly to?: number; readonly cursor?: string }): Range {
-  if (asked.cursor !== undefined) return rangeOfCursor(asked.cursor);
-  const { from = FIRST_SEQ, to = Number.MAX_SAFE_INTEGER } = asked;
+  const place = CURSOR.read(asked.cursor);
+  const [from, to] = place ?? [asked.from ?? FIRST_SEQ, asked.to ?? Number.MAX_SAFE_INTEGER];
   if (from <= to) return { from, to };
-  throw invalid('to', 'order', 'is before from');
-}
-
-function rangeOfCursor(cursor: string): Range {
-  const [from, to] = readCursor(cursor, 2);
-  if (typeof from === 'number' && typeof to === 'number' && from >= FIRST_SEQ && from <= to) return { from, to };
-  throw invalid('cursor', 'cursor', 'is no cursor of this list');
-}
-
-function invalid(field: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
+  throw place === undefined
+    ? fieldProblem('to', 'order', 'is before from')
+    : fieldProblem('cursor', 'cursor', 'is no cursor of this list');
 }

@@ -5,7 +5,7 @@ import { addressed, type DecisionSubject, type DecisionSubjectServices } from '.
 import type { Sessions } from '../../governance/sessions.ts';
 import type { Draft } from '../../intake/draft.ts';
 import type { DecisionDraft } from '../../verification/attestation/decision-drafts.ts';
-import { fieldError, Problem, type ProblemCode } from '../problem.ts';
+import { fieldProblem, type ProblemCode } from '../problem.ts';
 import type { Recorder, RecordingRequest, Submit } from '../recording/recording.ts';
 
 /** What the endpoints that record decisions need. */
@@ -59,7 +59,7 @@ export async function submitDecision(
 export function requireWholeAgent({ agentId, agentSalt, agentSignature }: Omit<Linked, 'data'>): void {
   if (agentId !== undefined || (agentSalt === undefined && agentSignature === undefined)) return;
   const message = 'is required with agentSalt and agentSignature';
-  throw new Problem('missing-field', `agentId ${message}`, { errors: [fieldError(['agentId'], 'required', message)] });
+  throw fieldProblem('agentId', 'required', message, 'missing-field');
 }
 
 function withinSession(

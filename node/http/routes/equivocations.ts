@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   EQUIVOCATIONS_EXAMPLE,
   EQUIVOCATIONS_PAGE,
@@ -11,7 +12,7 @@ import {
 } from '../../../protocol/api/equivocations.ts';
 import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
 import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
-import { NodeIdShape } from '../../../protocol/shapes.ts';
+import { NodeIdShape, OrdinalShape } from '../../../protocol/shapes.ts';
 import { equivocationTable } from '../../federation/equivocations.ts';
 import type { LogFollower } from '../../federation/log-follower.ts';
 import { shownAfter, type ShownSources } from '../../federation/shown-equivocations.ts';
@@ -20,8 +21,9 @@ import { shownFalse } from '../../log/contradiction.ts';
 import type { FederationKeys } from '../../log/members/federation-keys.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
 import type { ReceiptsNotKept } from '../../verification/receipts-not-kept.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { fieldProblem, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface EquivocationServices extends ShownSources {
@@ -32,13 +34,8 @@ export interface EquivocationServices extends ShownSources {
   readonly receiptsNotKept: Pick<ReceiptsNotKept, 'all' | 'proofsOf'>;
 }
 
-const PAGE_QUERY = {
-  cursor: {
-    description: '`nextCursor` of the page before.',
-    shape: EquivocationsQueryShape.properties.cursor,
-    example: writeCursor(['eu', 1204]),
-  },
-};
+const CURSOR = new PageCursor(Type.Tuple([NodeIdShape, OrdinalShape]), ['eu', 1204]);
+const PAGE_QUERY = { cursor: CURSOR.parameter };
 
 /** What members did against the protocol, as far as this node saw it. */
 export function equivocationRoutes(services: EquivocationServices): readonly FreeRoute[] {
@@ -66,11 +63,7 @@ function equivocationsRoute(services: EquivocationServices): FreeRoute {
     },
     async answer({ query }) {
       const { cursor } = readQuery(query);
-      const { page, next } = await shownAfter(
-        services,
-        cursor === undefined ? null : placeOf(cursor),
-        EQUIVOCATIONS_PAGE,
-      );
+      const { page, next } = await shownAfter(services, placeOf(cursor), EQUIVOCATIONS_PAGE);
       const contradicted =
         cursor === undefined ? shownFalse(services.checkpointStore, services.follower.contradictedBy) : [];
       const body: EquivocationsAnswer = {
@@ -78,7 +71,7 @@ function equivocationsRoute(services: EquivocationServices): FreeRoute {
         equivocations: [...page],
         falseCheckpoints: contradicted.map(({ signed }) => signed),
         receiptsNotKept: cursor === undefined ? [...(await services.receiptsNotKept.all())] : [],
-        nextCursor: next === null ? null : writeCursor([next.node, next.batch]),
+        nextCursor: next === null ? null : CURSOR.write([next.node, next.batch]),
       };
       return { body };
     },
@@ -106,7 +99,7 @@ function misdeedProofsRoute(services: EquivocationServices): FreeRoute {
     async answer({ params: { node = '' }, query }) {
       const { cursor } = readQuery(query);
       const member = memberOf(services, node);
-      const after = cursor === undefined ? null : placeOf(cursor);
+      const after = placeOf(cursor);
       const { proofs, next } = await proofsAfter(services, member, after?.batch ?? 0);
       const checkpoints = after === null ? await falseCheckpointsOf(services, member) : [];
       const receipts = after === null ? await services.receiptsNotKept.proofsOf(member) : [];
@@ -114,7 +107,7 @@ function misdeedProofsRoute(services: EquivocationServices): FreeRoute {
         success: true,
         node: member,
         proofs: [...checkpoints, ...receipts, ...proofs],
-        nextCursor: next === null ? null : writeCursor([member, next]),
+        nextCursor: next === null ? null : CURSOR.write([member, next]),
       };
       return { body };
     },
@@ -147,17 +140,12 @@ async function falseCheckpointsOf(services: EquivocationServices, node: NodeId):
 
 /** Throws `Problem` 400 or 404. */
 function memberOf({ keys }: EquivocationServices, node: string): NodeId {
-  if (!isNodeId(node)) throw invalid('node', 'is no node id');
+  if (!isNodeId(node)) throw fieldProblem('node', 'format', 'is no node id');
   if (keys.rosters.member(node) !== undefined) return node;
   throw new Problem('member-not-found', `No roster of this federation names ${node}.`);
 }
 
-function placeOf(cursor: string): { readonly node: NodeId; readonly batch: number } {
-  const [node, batch] = readCursor(cursor, 2);
-  if (typeof node === 'string' && isNodeId(node) && typeof batch === 'number' && batch > 0) return { node, batch };
-  throw invalid('cursor', 'is no cursor of this list');
-}
-
-function invalid(field: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'format', message)] });
+function placeOf(cursor: string | undefined): { readonly node: NodeId; readonly batch: number } | null {
+  const place = CURSOR.read(cursor);
+  return place === undefined ? null : { node: place[0], batch: place[1] };
 }

@@ -30,7 +30,7 @@ import { type Draft, keptFor } from '../../intake/draft.ts';
 import { IntakeError } from '../../intake/intake-error.ts';
 import { StoreError } from '../../store/store.ts';
 import type { RequestBody } from '../../verification/attestation/payload-text.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import {
   type Recorder,
   type RecordingRequest,
@@ -212,12 +212,8 @@ function targetOf({ attestationIds, subjectRef }: Work['request']): ErasureTarge
   if (subjectRef !== undefined && attestationIds === undefined) return { subjectRef };
   if (subjectRef === undefined) {
     const message = 'or subjectRef is required';
-    throw new Problem('missing-field', `attestationIds ${message}`, {
-      errors: [fieldError(['attestationIds'], 'required', message)],
-    });
+    throw fieldProblem('attestationIds', 'required', message, 'missing-field');
   }
   const message = 'cannot stand beside attestationIds';
-  throw new Problem('invalid-field', `subjectRef ${message}`, {
-    errors: [fieldError(['subjectRef'], 'exclusive', message)],
-  });
+  throw fieldProblem('subjectRef', 'exclusive', message);
 }

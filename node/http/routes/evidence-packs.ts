@@ -20,7 +20,7 @@ import type { PackRow } from '../../packs/pack-tables.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { readJsonBody } from '../body.ts';
 import { byteRange } from '../byte-range.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import type { Answer, Call, KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 import { packQuestion, type QuestionSources, requireProofWindowOf, requireWholeAccount } from './pack-question.ts';
@@ -242,7 +242,7 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
 function packParameter({ id = '' }: Readonly<Record<string, string>>): PackId {
   if (isPackId(id)) return id;
   const message = 'is not the id of a pack';
-  throw new Problem('invalid-field', `id ${message}`, { errors: [fieldError(['id'], 'pattern', message)] });
+  throw fieldProblem('id', 'pattern', message);
 }
 
 async function answerOf({ packs, self }: PackRouteServices, row: PackRow): Promise<PackAnswer> {

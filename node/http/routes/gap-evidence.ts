@@ -10,7 +10,7 @@ import { GOVERNANCE_SOURCE } from '../../../protocol/governance/declaration.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { GovernanceRecords } from '../../governance/governance-records.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 
 /** Records of each kind that one report looks at, the newest. */
 export const MAX_LISTED = 2_000;
@@ -53,17 +53,13 @@ export async function systemScope(
   const entry = await governance.system(account.id, systemRef);
   if (entry === undefined || !reaches(key, entry.sourceId)) {
     const message = 'is no system in the register of this node';
-    throw new Problem('system-not-found', `${field} ${message}`, {
-      errors: [fieldError([field], 'unknown', message)],
-    });
+    throw fieldProblem(field, 'unknown', message, 'system-not-found');
   }
   const { asserted = {} } = entry.claims;
   const named = asserted.sources ?? [];
   if (sourceId !== undefined && !named.includes(sourceId)) {
     const message = `is no source of the system ${systemRef}`;
-    throw new Problem('source-not-found', `sourceId ${message}`, {
-      errors: [fieldError(['sourceId'], 'unknown', message)],
-    });
+    throw fieldProblem('sourceId', 'unknown', message, 'source-not-found');
   }
   const sources = sourceId === undefined ? named.filter((source) => reaches(key, source)) : [sourceId];
   return { sourceId: null, systemRef, sources, systemClass: systemClassOf(asserted), systems: new Set([systemRef]) };

@@ -26,7 +26,7 @@ import type { GovernanceRecords } from '../../governance/governance-records.ts';
 import type { RecordCounters } from '../../records/record-counters.ts';
 import { hasRecords } from '../../records/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
 import { type GapEvidence, readEvidence, type ReportScope, rowsOf, sourceScope, systemScope } from './gap-evidence.ts';
@@ -169,9 +169,7 @@ async function sourcesOf(
   if (!reaches(key, asked)) throw new Problem('scope-forbidden', 'This key is limited to other sources.');
   if (!(await hasRecords(store, { account: account.id, sourceId: asked }))) {
     const message = 'has no record on this node';
-    throw new Problem('source-not-found', `sourceId ${message}`, {
-      errors: [fieldError(['sourceId'], 'unknown', message)],
-    });
+    throw fieldProblem('sourceId', 'unknown', message, 'source-not-found');
   }
   return key.sources === null && asked !== AUDIT_SOURCE ? [asked, AUDIT_SOURCE] : [asked];
 }
@@ -202,7 +200,7 @@ function daysBefore(day: UtcDay, days: number): UtcDay {
 }
 
 function invalid(code: 'invalid-field' | 'time-order', field: string, reason: string, message: string): Problem {
-  return new Problem(code, `${field} ${message}`, { errors: [fieldError([field], reason, message)] });
+  return fieldProblem(field, reason, message, code);
 }
 
 /** What a report was asked to be about. */

@@ -5,7 +5,7 @@ import type { Declaration, Member } from '../../../protocol/governance/declarati
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Pseudonyms } from '../../governance/subjects.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import { type AssertedTime, readTimeOrDay, requireOrder, requirePast } from '../recording/asserted-times.ts';
 
 const compiled = Compile(AssertedShape);
@@ -74,5 +74,5 @@ function requireOneOf({ oneOf }: Declaration, body: JsonObject): void {
   if (oneOf === undefined || oneOf.some((name) => body[name] !== undefined)) return;
   const [first = '', ...others] = oneOf;
   const message = `or ${others.join(' or ')} is required`;
-  throw new Problem('missing-field', `${first} ${message}`, { errors: [fieldError([first], 'required', message)] });
+  throw fieldProblem(first, 'required', message, 'missing-field');
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { ERASURE_SOURCE } from '../../../protocol/api/erasures.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
@@ -21,14 +22,16 @@ import {
 } from '../../../protocol/governance/listing.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
+import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { GovernanceRecords, ListedRecord } from '../../governance/governance-records.ts';
 import type { Pseudonyms, Subjects } from '../../governance/subjects.ts';
 import type { Draft } from '../../intake/draft.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { fieldProblem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import { type Recorder, type RecordingRequest, recordingRoute, requireReach } from '../recording/recording.ts';
 import { recommendedWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
@@ -43,13 +46,9 @@ export interface GovernanceKindServices {
   readonly now: () => number;
 }
 
-const {
-  sourceId: SOURCE,
-  systemRef: SYSTEM,
-  current: CURRENT,
-  cursor: CURSOR,
-  limit: LIMIT,
-} = GovernanceQueryShape.properties;
+const { sourceId: SOURCE, systemRef: SYSTEM, current: CURRENT, limit: LIMIT } = GovernanceQueryShape.properties;
+/** By the number of a record. */
+const CURSOR = new PageCursor(Type.Tuple([OrdinalShape]), [42]);
 
 /** The endpoints of every kind of record of governance: one that records, one that lists (api-rules §4.3). */
 export function governanceKindRoutes(services: GovernanceKindServices): readonly KeyRoute[] {
@@ -128,7 +127,7 @@ function listRoute({ governanceRecords }: GovernanceKindServices, declaration: D
         sourceId: { description: 'Those of one source.', shape: SOURCE, example: GOVERNANCE_SOURCE },
         systemRef: { description: 'Those about one system.', shape: SYSTEM, example: EXAMPLE_IDS.systemRef },
         current: { description: '`true`: those that no newer one supersedes.', shape: CURRENT, example: 'true' },
-        cursor: { description: '`nextCursor` of the page before.', shape: CURSOR, example: writeCursor([42]) },
+        cursor: CURSOR.parameter,
         limit: { description: `At most ${MAX_GOVERNANCE_PAGE}.`, shape: LIMIT, example: '50' },
       },
       answer: { shape: governanceListShape(declaration), example: governanceListExample(declaration) },
@@ -142,11 +141,11 @@ function listRoute({ governanceRecords }: GovernanceKindServices, declaration: D
         kind,
         accepts: (record) => maySee(caller, record) && isOf(record, sourceId, systemRef),
         currentOnly: current === 'true',
-        before: cursor === undefined ? undefined : seqOf(cursor),
+        before: CURSOR.read(cursor)?.[0],
         limit,
       });
       const items = records.map((listed) => itemOf(declaration, listed));
-      return { body: { success: true, items, nextCursor: next === undefined ? null : writeCursor([next]) } };
+      return { body: { success: true, items, nextCursor: next === undefined ? null : CURSOR.write([next]) } };
     },
   };
 }
@@ -164,18 +163,14 @@ function wordWarnings(name: string, { recommended }: Member, word: unknown): rea
 function requireSystemReach({ key }: Caller, { sourceId }: AttestationRecord): void {
   if (reaches(key, sourceId)) return;
   const message = 'names a system that is not among the sources of this API key';
-  throw new Problem('scope-forbidden', `systemRef ${message}`, {
-    errors: [fieldError(['systemRef'], 'scope', message)],
-  });
+  throw fieldProblem('systemRef', 'scope', message, 'scope-forbidden');
 }
 
 /** What stands under the source of erasures is the node's own word. Throws `Problem` 400. */
 function requireOpenSource(sourceId: string): void {
   if (sourceId !== ERASURE_SOURCE) return;
   const message = `${ERASURE_SOURCE} is the source of what this node records of erasures`;
-  throw new Problem('invalid-field', `sourceId ${message}`, {
-    errors: [fieldError(['sourceId'], 'reserved', message)],
-  });
+  throw fieldProblem('sourceId', 'reserved', message);
 }
 
 function sourceOf({ sourceId }: JsonObject): string {
@@ -260,11 +255,4 @@ function commonOf({ object }: Declaration, { sourceId, claims, links }: Attestat
     incidentId: links.incident === undefined ? null : objectId('incident', links.incident),
     supersedes: links.supersedes === undefined ? null : objectId(object, links.supersedes),
   };
-}
-
-function seqOf(cursor: string): number {
-  const [seq] = readCursor(cursor, 1);
-  if (typeof seq === 'number' && seq >= 1) return seq;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }

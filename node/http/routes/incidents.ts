@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { INCIDENT_EXAMPLE, IncidentAnswerShape, IncidentRequestShape } from '../../../protocol/api/incident.ts';
 import {
@@ -28,8 +28,9 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '../../governance/incidents.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { fieldProblem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import { readTimeOrDay, requireOrder, requirePast } from '../recording/asserted-times.ts';
 import { type Recorder, recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
@@ -42,9 +43,10 @@ export interface IncidentsServices {
 /** The clock of an incident without awareness runs from its record, which may be later than the law's. */
 const AWARENESS_NOT_GIVEN =
   'awareness-not-given: the clocks run from the time of the record, which may be later than the law has it';
-const PLACE = new RegExp(INCIDENT_PLACE_PATTERN);
-const EXAMPLE_PLACE = '0001796484600000/0000000000000042';
-const { state: STATE, sourceId: SOURCE, cursor: CURSOR, limit: LIMIT } = IncidentsQueryShape.properties;
+const CURSOR = new PageCursor(Type.Tuple([Type.String({ pattern: INCIDENT_PLACE_PATTERN })]), [
+  '0001796484600000/0000000000000042',
+]);
+const { state: STATE, sourceId: SOURCE, limit: LIMIT } = IncidentsQueryShape.properties;
 
 /** `GET /v1/incidents` (api-rules §10 item 1): the account's incidents on this node, the soonest due first. */
 export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute {
@@ -65,11 +67,7 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
       query: {
         state: { description: 'Those in one state.', shape: STATE, example: 'due-soon' },
         sourceId: { description: 'Those of one source.', shape: SOURCE, example: EXAMPLE_IDS.source },
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: CURSOR,
-          example: writeCursor([EXAMPLE_PLACE]),
-        },
+        cursor: CURSOR.parameter,
         limit: { description: `At most ${MAX_INCIDENTS_PAGE}.`, shape: LIMIT, example: '50' },
       },
       answer: { shape: IncidentsAnswerShape, example: INCIDENTS_EXAMPLE },
@@ -84,7 +82,7 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
           reaches(key, record.sourceId) &&
           covers(key, record.submittedAt) &&
           (sourceId ?? record.sourceId) === record.sourceId,
-        after: cursor === undefined ? undefined : placeOf(cursor),
+        after: CURSOR.read(cursor)?.[0],
         limit,
         now: now(),
       });
@@ -93,7 +91,7 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
         items: found.map((tracked) =>
           incidentItem(tracked, (record) => reaches(key, record.sourceId) && covers(key, record.submittedAt)),
         ),
-        nextCursor: next === undefined ? null : writeCursor([next]),
+        nextCursor: next === undefined ? null : CURSOR.write([next]),
       };
       return { body };
     },
@@ -150,16 +148,6 @@ function clocksOf(incident: AttestationRecord, notifications: readonly Attestati
   return incidentClocks(incident, reportsOf({ incident, notifications }));
 }
 
-function placeOf(cursor: string): string {
-  const [place] = readCursor(cursor, 1);
-  if (typeof place === 'string' && PLACE.test(place)) return place;
-  throw invalid('cursor', 'cursor', 'is no cursor of this list');
-}
-
-function invalid(field: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
-}
-
 interface IncidentServices {
   readonly recorder: Recorder;
   readonly records: Pick<AccountRecords, 'requireAll' | 'requireIncident'>;
@@ -196,7 +184,7 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
       const corrected =
         supersedes === undefined ? undefined : await records.requireIncident(caller, supersedes, 'supersedes');
       if (corrected !== undefined && corrected.sourceId !== sourceId) {
-        throw invalid('sourceId', 'other', 'is another source than that of the incident that this one corrects');
+        throw fieldProblem('sourceId', 'other', 'is another source than that of the incident that this one corrects');
       }
       const inherited = corrected && inheritedClock(corrected, { awareness, criteria, asserted });
       const clockStart = inherited === undefined ? awareness : inherited.clockStart;
@@ -252,9 +240,7 @@ function assertedOf(request: IncidentRequest, now: number): Asserted {
   const { role, providerUnreachable, reportability, rationale, memberStates, systemRef, euDatabaseId } = request;
   if (reportability === 'not-reportable' && (rationale ?? '').trim() === '') {
     const message = 'is required where reportability is not-reportable';
-    throw new Problem('missing-field', `rationale ${message}`, {
-      errors: [fieldError(['rationale'], 'required', message)],
-    });
+    throw fieldProblem('rationale', 'required', message, 'missing-field');
   }
   const { nextReportAt, riskAssessmentReviewed, triggers } = request;
   const isNamed = memberStates !== undefined && memberStates.length > 0;

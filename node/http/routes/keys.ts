@@ -16,7 +16,7 @@ import { isKeyId, type KeyId, KeyIdShape } from '../../accounts/key-id.ts';
 import { readJsonBody, readOptionalBody } from '../body.ts';
 import { requireScope } from '../gate.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
@@ -158,5 +158,5 @@ function revokeRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
 function keyParameter({ id = '' }: Readonly<Record<string, string>>): KeyId {
   if (isKeyId(id)) return id;
   const message = 'is not the id of a key';
-  throw new Problem('invalid-field', `id ${message}`, { errors: [fieldError(['id'], 'pattern', message)] });
+  throw fieldProblem('id', 'pattern', message);
 }

@@ -25,7 +25,7 @@ import type { RecordLists } from '../../records/sources/record-page.ts';
 import type { Reads } from '../../store/store.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
-import { exampleCursor, listRecords } from './record-listing.ts';
+import { RECORD_CURSOR, listRecords } from './record-listing.ts';
 
 export interface KindListServices {
   readonly store: Reads;
@@ -45,16 +45,12 @@ interface KindList {
   readonly item: (services: KindListServices, record: AttestationRecord) => Promise<JsonObject>;
 }
 
-const { sourceId: SOURCE, from: FROM, to: TO, cursor: CURSOR, limit: LIMIT } = RecordListQueryShape.properties;
+const { sourceId: SOURCE, from: FROM, to: TO, limit: LIMIT } = RecordListQueryShape.properties;
 const QUERY: Readonly<Record<keyof Static<typeof RecordListQueryShape>, ParameterDocumentation>> = {
   sourceId: { description: 'One source.', shape: SOURCE, example: EXAMPLE_IDS.source },
   from: { description: 'Records from this time or day on.', shape: FROM, example: '2026-11-20T00:00:00Z' },
   to: { description: 'Records before this time or day.', shape: TO, example: '2026-11-22T00:00:00Z' },
-  cursor: {
-    description: '`nextCursor` of the page before.',
-    shape: CURSOR,
-    example: exampleCursor(EXAMPLE_IDS.source),
-  },
+  cursor: RECORD_CURSOR.parameter,
   limit: { description: `At most ${MAX_ATTESTATIONS_PAGE}.`, shape: LIMIT, example: '50' },
 };
 

@@ -9,7 +9,7 @@ import { NodeIdShape } from '../../../protocol/shapes.ts';
 import type { CheckpointStore } from '../../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../../log/known-checkpoint.ts';
 import type { FederationLog } from '../../log/federation-log.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface LogRouteParts {
@@ -88,7 +88,7 @@ function memberCheckpointRoute({ checkpointStore }: LogRouteParts): FreeRoute {
       problems: ['invalid-field'],
     },
     async answer({ params: { node = '' } }) {
-      if (!isNodeId(node)) throw invalid('node', 'is no node id');
+      if (!isNodeId(node)) throw fieldProblem('node', 'format', 'is no node id');
       const newest = checkpointStore.newest(node);
       return { body: answerOf(newest === undefined ? [] : [newest]) };
     },
@@ -104,7 +104,7 @@ function tileOf(name: string): TileName {
   try {
     return parseTilePath(`tile/${name}`);
   } catch (error) {
-    if (error instanceof TilePathError) throw invalid('tile', 'is no name of a tile');
+    if (error instanceof TilePathError) throw fieldProblem('tile', 'format', 'is no name of a tile');
     throw error;
   }
 }
@@ -118,8 +118,4 @@ async function readTile(
   const from = index * TILE_WIDTH;
   if (from + width > log.size) return undefined;
   return encodeEntries((await log.entries(from, width)).map(utf8));
-}
-
-function invalid(field: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'format', message)] });
 }

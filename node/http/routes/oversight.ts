@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
   DEFAULT_OVERSIGHT_PAGE,
@@ -11,21 +12,24 @@ import {
   PolicyIdShape,
   PolicyRequestShape,
 } from '../../../protocol/api/oversight.ts';
+import { CountShape } from '../../../protocol/shapes.ts';
 import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import { policyAnswer } from '../../governance/oversight/oversight-tables.ts';
 import type { OversightQueue } from '../../governance/oversight/oversight-queue.ts';
 import type { Policies } from '../../governance/oversight/policies.ts';
 import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
 const PATH = '/v1/oversight-policies';
 const BODY = { maxBytes: 16 << 10 };
 const ID = { id: { description: 'Id of the policy.', shape: PolicyIdShape, example: EXAMPLE_IDS.policy } };
-const { cursor: CURSOR, limit: LIMIT } = OversightQueryShape.properties;
+const LIMIT = OversightQueryShape.properties.limit;
+const CURSOR = new PageCursor(Type.Tuple([CountShape]), [42]);
 const validate = validator(PolicyRequestShape);
 const readQuery = queryReader(OversightQueryShape);
 
@@ -52,7 +56,7 @@ function queueRoute({ oversight }: OversightRouteServices): KeyRoute {
         'The oldest first: decisions that a policy of the account chose, made on this node, until as many different ' +
         'people as it asks for have looked at them (`POST /v1/human-override`). Those that the key reaches.',
       query: {
-        cursor: { description: '`nextCursor` of the page before.', shape: CURSOR, example: writeCursor([42]) },
+        cursor: CURSOR.parameter,
         limit: { description: `At most ${MAX_OVERSIGHT_PAGE}.`, shape: LIMIT, example: '50' },
       },
       answer: { shape: OversightAnswerShape, example: OVERSIGHT_EXAMPLE.queue },
@@ -63,11 +67,11 @@ function queueRoute({ oversight }: OversightRouteServices): KeyRoute {
       const { items, next } = await oversight.page({
         account: account.id,
         accepts: ({ sourceId, submittedAt }) => reaches(key, sourceId) && covers(key, submittedAt),
-        after: cursor === undefined ? undefined : placeOf(cursor),
+        after: CURSOR.read(cursor)?.[0],
         limit,
       });
       return {
-        body: { success: true, items: [...items], nextCursor: next === undefined ? null : writeCursor([next]) },
+        body: { success: true, items: [...items], nextCursor: next === undefined ? null : CURSOR.write([next]) },
       };
     },
   };
@@ -141,11 +145,4 @@ function requireWhole(caller: Caller, addressOf: AddressOf): void {
   requireHome(caller, addressOf);
   if (caller.key.sources === null) return;
   throw new Problem('scope-forbidden', 'The API key is limited to sources, and a policy is of the whole account.');
-}
-
-function placeOf(cursor: string): number {
-  const [place] = readCursor(cursor, 1);
-  if (typeof place === 'number' && place >= 0) return place;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }

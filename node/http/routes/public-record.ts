@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   PAGE_REVOCATIONS,
   REVOCATIONS_EXAMPLE,
@@ -8,12 +9,14 @@ import {
 import { revocationTable } from '../../log/members/federation-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { ASKED_AGAIN } from '../entity-tag.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor, RowPlaceShape } from '../page-cursor.ts';
 import type { FreeRoute } from '../route.ts';
 import { chainRoute, type ChainRouteServices } from './chains.ts';
 import { equivocationRoutes, type EquivocationServices } from './equivocations.ts';
 import { rostersRoute, type SignedPageServices, signingKeysRoute } from './signed-pages.ts';
+
+const CURSOR = new PageCursor(Type.Tuple([RowPlaceShape]), ['eu/x']);
 
 /**
  * What a node holds of the federation, as it was signed: enough for anyone to check every chain, without an account and
@@ -45,34 +48,24 @@ function revocationsRoute({ store }: { readonly store: Store }): FreeRoute {
         'was made: a verifier asks several nodes for later ones. What a `compromised` key signed counts where its batch ' +
         'reached consensus before `compromisedSince`; what a `rotated` one signed stands.',
       query: {
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: RevocationsQueryShape.properties.cursor,
-          example: writeCursor(['eu/x']),
-        },
+        cursor: CURSOR.parameter,
       },
       answer: { shape: RevocationsAnswerShape, example: REVOCATIONS_EXAMPLE },
       problems: ['invalid-field'],
     },
     async answer({ query }) {
       const { cursor } = readQuery(query);
-      const after = cursor === undefined ? {} : { after: placeOf(cursor) };
+      const [place] = CURSOR.read(cursor) ?? [];
+      const after = place === undefined ? {} : { after: place };
       const found = await Array.fromAsync(revocationTable.under(store, [], { ...after, limit: PAGE_REVOCATIONS + 1 }));
       const rows = found.slice(0, PAGE_REVOCATIONS);
       const last = rows.at(-1)?.[0].join('/');
       const body: RevocationsAnswer = {
         success: true,
         revocations: rows.map(([, { statement, signature }]) => ({ statement, signature })),
-        nextCursor: found.length > rows.length && last !== undefined ? writeCursor([last]) : null,
+        nextCursor: found.length > rows.length && last !== undefined ? CURSOR.write([last]) : null,
       };
       return { body, headers: ASKED_AGAIN };
     },
   };
-}
-
-function placeOf(cursor: string): string {
-  const [place] = readCursor(cursor, 1);
-  if (typeof place === 'string' && place.isWellFormed()) return place;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }

@@ -1,25 +1,30 @@
+import Type from 'typebox';
 import { RECORD_FILTERS } from '../../../protocol/api/attestations.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { recordOfObject } from '../../../protocol/object-ids.ts';
 import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { OrdinalShape } from '../../../protocol/shapes.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { Place, RecordFilter, RecordLists } from '../../records/sources/record-page.ts';
 import { sourceKey } from '../../records/sources/sources.ts';
 import { proofWindowOpensAt } from '../../verification/attestation/attestation-answer.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { type Period, readCursor, readPeriod, writeCursor } from '../query.ts';
+import { fieldProblem } from '../problem.ts';
+import { type Period, readPeriod } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { ParameterDocumentation } from '../route.ts';
 
-const SOURCE_KEY = /^[0-9a-f]{32}$/;
+/** The key part of a source. */
+export const SourceKeyShape = Type.String({ pattern: '^[0-9a-f]{32}$' });
 const DEFAULT_PAGE = 50;
 
-/** The place of a list that the documentation shows. */
-export function exampleCursor(sourceId: string): string {
-  return writeCursor([sourceKey(sourceId), 1]);
-}
+/** By a source, and a number in it. */
+export const RECORD_CURSOR = new PageCursor(Type.Tuple([SourceKeyShape, OrdinalShape]), [
+  sourceKey(EXAMPLE_IDS.source),
+  1,
+]);
 
 /** What every list of records takes. */
 export interface ListQuery {
@@ -66,14 +71,15 @@ export async function listRecords(
   { sourceId, cursor, limit = DEFAULT_PAGE, ...times }: ListQuery,
   accepts?: (record: AttestationRecord) => boolean,
 ): Promise<ListedPage> {
-  const place = cursor === undefined ? undefined : placeOf(cursor);
+  const [source, sourceSeq] = RECORD_CURSOR.read(cursor) ?? [];
+  const place = source === undefined || sourceSeq === undefined ? undefined : { source, sourceSeq };
   const { filter, listedFrom } = listFilter(caller, { sourceId, ...times }, now(), accepts);
   const { records, unreadable, next } = await lists.page(filter, place, limit);
   return {
     records,
     unreadable: unreadable.map((at) => ({ sourceId: nameOf(at, caller, sourceId), sourceSeq: at.sourceSeq })),
     listedFrom: listedFrom === null ? null : timestampOf(listedFrom),
-    nextCursor: next === null ? null : writeCursor([next.source, next.sourceSeq]),
+    nextCursor: next === null ? null : RECORD_CURSOR.write([next.source, next.sourceSeq]),
   };
 }
 
@@ -89,25 +95,13 @@ function shownOf({ from, to }: Period, listedFrom: number | null): Period {
   if (listedFrom === null) return { from, to };
   if (to === undefined || to > listedFrom) return { from: Math.max(from ?? listedFrom, listedFrom), to };
   const message = `is before ${timestampOf(listedFrom)}, from when on the tier lists records`;
-  throw new Problem('proof-window-expired', `to ${message}`, { errors: [fieldError(['to'], 'proof-window', message)] });
-}
-
-function placeOf(cursor: string): Place {
-  const [source, sourceSeq] = readCursor(cursor, 2);
-  if (typeof source === 'string' && SOURCE_KEY.test(source) && typeof sourceSeq === 'number' && sourceSeq >= 1) {
-    return { source, sourceSeq };
-  }
-  throw invalid('cursor', 'cursor', 'is no cursor of this list');
+  throw fieldProblem('to', 'proof-window', message, 'proof-window-expired');
 }
 
 /** The source of a record that cannot be read, where the request or the key names it. */
 function nameOf({ source }: Place, { key }: Caller, sourceId: string | undefined): string | null {
   const names = sourceId === undefined ? (key.sources ?? []) : [sourceId];
   return names.find((name) => sourceKey(name) === source) ?? null;
-}
-
-function invalid(field: string, code: string, message: string): Problem {
-  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
 /** Facts that a list of records is narrowed by. */
@@ -125,7 +119,7 @@ export function acceptanceOf(facts: RecordFacts): ((record: AttestationRecord) =
   if (Object.values(facts).every((fact) => fact === undefined)) return undefined;
   const session = sessionId === undefined ? undefined : recordOfObject('session', sessionId);
   if (sessionId !== undefined && session === undefined) {
-    throw invalid('sessionId', 'pattern', 'is not the id of a session');
+    throw fieldProblem('sessionId', 'pattern', 'is not the id of a session');
   }
   return ({ kind: own, claims, links }) =>
     (kind ?? own) === own &&

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { ANY_ID_PATTERN, recordOfAnyId } from '../../../protocol/object-ids.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import type { ParameterDocumentation } from '../route.ts';
 
 /** The path parameter `id`, for the API's documentation. */
@@ -21,9 +21,7 @@ export const RECORD_PARAMETER: Readonly<Record<string, ParameterDocumentation>> 
 export function recordParameter(params: Readonly<Record<string, string>>): RecordId {
   const id = recordOfAnyId(params.id ?? '');
   if (id !== undefined) return id;
-  throw new Problem('invalid-field', 'id is not an attestation id', {
-    errors: [fieldError(['id'], 'pattern', 'is not an attestation id')],
-  });
+  throw fieldProblem('id', 'pattern', 'is not an attestation id');
 }
 
 /** 404 for a record that no node at hand knows. `found` and `verified` serve callers who read only those. */

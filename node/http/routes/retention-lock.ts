@@ -14,7 +14,7 @@ import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Actor, Holds } from '../../governance/holds.ts';
 import type { Locks, LockState } from '../../governance/locks.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import { readTimeOrDay } from '../recording/asserted-times.ts';
 import { type Recorder, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
@@ -108,9 +108,7 @@ export function effectiveUntil({ until, held }: JsonObject, end: number): string
 function requireLongEnough(days: number): void {
   if (days >= MIN_RETENTION_DAYS) return;
   const message = `is below the minimum of ${MIN_RETENTION_DAYS}`;
-  throw new Problem('retention-below-minimum', `retentionPeriodDays ${message}`, {
-    errors: [fieldError(['retentionPeriodDays'], 'minimum', message)],
-  });
+  throw fieldProblem('retentionPeriodDays', 'minimum', message, 'retention-below-minimum');
 }
 
 /**
@@ -122,9 +120,7 @@ function startOf({ startsAt }: LockRequest, now: number): Timestamp | undefined 
   const { last } = readTimeOrDay('startsAt', startsAt);
   if (last <= now + MAX_START_AHEAD_DAYS * DAY_MS) return timestampOf(last);
   const message = `lies more than ${MAX_START_AHEAD_DAYS} days ahead`;
-  throw new Problem('invalid-field', `startsAt ${message}`, {
-    errors: [fieldError(['startsAt'], 'too-far-ahead', message)],
-  });
+  throw fieldProblem('startsAt', 'too-far-ahead', message);
 }
 
 /** Who places a legal hold. Throws `Problem` where that is not said: another person must be able to release it. */
@@ -132,7 +128,5 @@ function holderOf({ legalHold, lockedBy }: LockRequest, keyId: string): Actor | 
   if (legalHold !== true) return undefined;
   if (lockedBy !== undefined) return { name: lockedBy, keyId };
   const message = 'is required with legalHold';
-  throw new Problem('missing-field', `lockedBy ${message}`, {
-    errors: [fieldError(['lockedBy'], 'required', message)],
-  });
+  throw fieldProblem('lockedBy', 'required', message, 'missing-field');
 }

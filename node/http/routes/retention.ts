@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
   ANY_EVENT,
@@ -12,10 +13,11 @@ import { type Covered, lockEnd, periodOf } from '../../../protocol/compliance/re
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { covers } from '../../accounts/caller.ts';
 import type { Locks, PlacedLock } from '../../governance/locks.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
@@ -23,7 +25,9 @@ export interface RetentionServices {
   readonly locks: Pick<Locks, 'list' | 'covering' | 'events' | 'hasScope'>;
 }
 
-const { sourceId: SOURCE, cursor: CURSOR } = RetentionQueryShape.properties;
+const SOURCE = RetentionQueryShape.properties.sourceId;
+/** By the number of the lock's record. */
+const CURSOR = new PageCursor(Type.Tuple([OrdinalShape]), [42]);
 
 /** `GET /v1/retention` (api-rules §10 item 3): the locks and legal holds of a source, and what they amount to. */
 export function retentionRoute({ locks }: RetentionServices): KeyRoute {
@@ -41,7 +45,7 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
         'record made later than a lock is under it for its period from the record’s own time on.',
       query: {
         sourceId: { description: 'The source.', shape: SOURCE, example: EXAMPLE_IDS.source, required: true },
-        cursor: { description: '`nextCursor` of the page before.', shape: CURSOR, example: writeCursor([42]) },
+        cursor: CURSOR.parameter,
       },
       answer: { shape: RetentionAnswerShape, example: RETENTION_EXAMPLE },
       problems: ['missing-field', 'invalid-field'],
@@ -50,7 +54,8 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
       const { sourceId, cursor } = readQuery(query);
       requireReach(caller, sourceId);
       const source = { account: caller.account.id, sourceId };
-      const found = await locks.list(source, cursor === undefined ? 0 : placeOf(cursor), RETENTION_PAGE + 1);
+      const [after] = CURSOR.read(cursor) ?? [0];
+      const found = await locks.list(source, after, RETENTION_PAGE + 1);
       const page = found.slice(0, RETENTION_PAGE);
       const last = page.at(-1);
       const effectiveByEvent = await byEvent(locks, source);
@@ -61,7 +66,7 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
         ...(effectiveByEvent === undefined ? {} : { effectiveByEvent }),
         // Of locks outside the key's period only what they amount to is told.
         locks: page.filter(({ record }) => covers(caller.key, record.submittedAt)).map(itemOf),
-        nextCursor: found.length > page.length && last !== undefined ? writeCursor([last.record.seq]) : null,
+        nextCursor: found.length > page.length && last !== undefined ? CURSOR.write([last.record.seq]) : null,
       };
       return { body };
     },
@@ -113,11 +118,4 @@ function itemOf({ record, hold }: PlacedLock): RetentionAnswer['locks'][number] 
     legalHold: hold === null ? 'none' : isHeld ? 'active' : 'released',
     releaseAttestationId: hold === null || isHeld ? null : hold,
   };
-}
-
-function placeOf(cursor: string): number {
-  const [seq] = readCursor(cursor, 1);
-  if (typeof seq === 'number' && seq >= 1) return seq;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }

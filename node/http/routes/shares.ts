@@ -29,7 +29,7 @@ import type { Verifier } from '../../verification/verifier.ts';
 import { readOptionalBody } from '../body.ts';
 import { problemOf } from '../domain-problems.ts';
 import { requireScope } from '../gate.ts';
-import { fieldError, Problem, toProblem } from '../problem.ts';
+import { fieldError, fieldProblem, Problem, toProblem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import { idempotencyKey } from '../recording/recording.ts';
 import type { Answer, Call, FreeRoute, KeyRoute, Route } from '../route.ts';
@@ -187,7 +187,7 @@ function revokeRoute({ shares }: ShareServices): KeyRoute {
 function shareParameter({ id = '' }: Readonly<Record<string, string>>): ShareId {
   if (isShareId(id)) return id;
   const message = 'is not the id of a link';
-  throw new Problem('invalid-field', `id ${message}`, { errors: [fieldError(['id'], 'pattern', message)] });
+  throw fieldProblem('id', 'pattern', message);
 }
 
 const SHARED_QUERY = {

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   CursorQueryShape,
   FromQueryShape,
@@ -16,8 +17,8 @@ import { certificateTable, type FederationKeys, revocationTable } from '../../lo
 import type { Store } from '../../store/store.ts';
 import type { Table } from '../../store/table.ts';
 import { ASKED_AGAIN } from '../entity-tag.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor, RowPlaceShape } from '../page-cursor.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface SignedPageServices {
@@ -31,11 +32,7 @@ const PAGE_KEYS = 32;
 /** Rosters of one page, each of which may name 256 members. */
 const PAGE_ROSTERS = 16;
 const HEADERS = ASKED_AGAIN;
-const CURSOR_PARAMETER = {
-  description: '`nextCursor` of the page before.',
-  shape: CursorQueryShape.properties.cursor,
-  example: writeCursor(['eu/x']),
-};
+const CURSOR = new PageCursor(Type.Tuple([RowPlaceShape]), ['eu/x']);
 
 /** `GET /v1/signing-keys`: which keys speak for which member, and which of them were withdrawn. */
 export function signingKeysRoute({ store }: SignedPageServices): FreeRoute {
@@ -47,7 +44,7 @@ export function signingKeysRoute({ store }: SignedPageServices): FreeRoute {
     documentation: {
       summary: "Certificates and revocations of the members' signing keys",
       description: 'As they were signed by the identity keys that the rosters name.',
-      query: { cursor: CURSOR_PARAMETER },
+      query: { cursor: CURSOR.parameter },
       answer: { shape: SigningKeysAnswerShape, example: SIGNING_KEYS_EXAMPLE },
       problems: ['invalid-field'],
     },
@@ -66,7 +63,7 @@ export function signingKeysRoute({ store }: SignedPageServices): FreeRoute {
         success: true,
         certificates: served.map(([, certificate]) => certificate),
         revocations: [...revocations.values()],
-        nextCursor: served.length < rows.length ? writeCursor([served.at(-1)?.[0].join('/') ?? '']) : nextCursor,
+        nextCursor: served.length < rows.length ? CURSOR.write([served.at(-1)?.[0].join('/') ?? '']) : nextCursor,
       };
       return { body, headers: HEADERS };
     },
@@ -130,16 +127,10 @@ async function pageOf<Value>(
   cursor: string | undefined,
   limit: number,
 ): Promise<{ readonly rows: [parts: string[], value: Value][]; readonly nextCursor: string | null }> {
-  const after = cursor === undefined ? {} : { after: placeOf(cursor) };
+  const [place] = CURSOR.read(cursor) ?? [];
+  const after = place === undefined ? {} : { after: place };
   const found = await Array.fromAsync(table.under(store, [], { ...after, limit: limit + 1 }));
   const rows = found.slice(0, limit);
   const last = rows.at(-1)?.[0].join('/');
-  return { rows, nextCursor: found.length > limit && last !== undefined ? writeCursor([last]) : null };
-}
-
-function placeOf(cursor: string): string {
-  const [place] = readCursor(cursor, 1);
-  if (typeof place === 'string' && place.isWellFormed()) return place;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
+  return { rows, nextCursor: found.length > limit && last !== undefined ? CURSOR.write([last]) : null };
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
   MAX_SOURCES_PAGE,
@@ -9,13 +10,15 @@ import {
 import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import type { NamedSource, RecordLists } from '../../records/sources/record-page.ts';
 import { sourceKey } from '../../records/sources/sources.ts';
-import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import type { KeyRoute } from '../route.ts';
+import { SourceKeyShape } from './record-listing.ts';
 
 const DEFAULT_PAGE = 50;
-const SOURCE_KEY = /^[0-9a-f]{32}$/;
-const { cursor: CURSOR, limit: LIMIT } = SourcesQueryShape.properties;
+const LIMIT = SourcesQueryShape.properties.limit;
+const CURSOR = new PageCursor(Type.Tuple([SourceKeyShape]), [sourceKey(EXAMPLE_IDS.source)]);
 
 /** `GET /v1/sources`: under which sources the account has recorded something on this node. */
 export function sourcesRoute({ lists }: { readonly lists: Pick<RecordLists, 'named'> }): KeyRoute {
@@ -32,11 +35,7 @@ export function sourcesRoute({ lists }: { readonly lists: Pick<RecordLists, 'nam
         'key that is limited to some sources lists those; one that is limited to a period is refused, for the list is ' +
         'of all times.',
       query: {
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: CURSOR,
-          example: writeCursor([sourceKey(EXAMPLE_IDS.source)]),
-        },
+        cursor: CURSOR.parameter,
         limit: { description: `At most ${MAX_SOURCES_PAGE}.`, shape: LIMIT, example: '50' },
       },
       answer: { shape: SourcesAnswerShape, example: SOURCES_EXAMPLE },
@@ -46,9 +45,9 @@ export function sourcesRoute({ lists }: { readonly lists: Pick<RecordLists, 'nam
       const { cursor, limit = DEFAULT_PAGE } = readQuery(query);
       requireAllTimes(caller);
       const filter = { account: caller.account.id, sources: caller.key.sources };
-      const from = cursor === undefined ? undefined : keyOf(cursor);
+      const [from] = CURSOR.read(cursor) ?? [];
       const { sources, next } = await lists.named(filter, from, limit);
-      const nextCursor = next === null ? null : writeCursor([next]);
+      const nextCursor = next === null ? null : CURSOR.write([next]);
       const body: SourcesAnswer = { success: true, items: sources.map(itemOf), nextCursor };
       return { body };
     },
@@ -70,11 +69,4 @@ function itemOf({ last, first, newest }: NamedSource): SourcesAnswer['items'][nu
     lastAttestationId: newest?.id ?? null,
     lastRecordKind: newest?.kind ?? null,
   };
-}
-
-function keyOf(cursor: string): string {
-  const [source] = readCursor(cursor, 1);
-  if (typeof source === 'string' && SOURCE_KEY.test(source)) return source;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }

@@ -17,7 +17,7 @@ import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import type { AccountRecords } from '../../governance/account-records.ts';
 import type { GovernanceRecords } from '../../governance/governance-records.ts';
 import type { Incidents } from '../../governance/incidents.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute } from '../route.ts';
 import { isAboutSystem, MAX_LISTED, type ReportScope, systemScope } from './gap-evidence.ts';
@@ -193,5 +193,5 @@ function maySee({ key }: Caller, { sourceId, submittedAt }: AttestationRecord): 
 
 function missing(field: string): Problem {
   const message = 'is required with an API key';
-  return new Problem('missing-field', `${field} ${message}`, { errors: [fieldError([field], 'required', message)] });
+  return fieldProblem(field, 'required', message, 'missing-field');
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import {
   DEFAULT_DELIVERIES_PAGE,
@@ -6,7 +7,6 @@ import {
   DeliveriesQueryShape,
   DeletedWebhookAnswerShape,
   DeliveryIdShape,
-  isDeliveryId,
   MadeWebhookAnswerShape,
   MAX_DELIVERIES_PAGE,
   ReplayedAnswerShape,
@@ -24,7 +24,8 @@ import type { IssuedWebhook, Webhooks } from '../../alerts/webhooks.ts';
 import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { queryReader, readCursor, writeCursor } from '../query.ts';
+import { queryReader } from '../query.ts';
+import { PageCursor } from '../page-cursor.ts';
 import type { Answer, KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
@@ -35,7 +36,8 @@ const DELIVERY_ID = {
   ...ID,
   deliveryId: { description: 'Id of the delivery.', shape: DeliveryIdShape, example: EXAMPLE_IDS.delivery },
 };
-const { cursor: CURSOR, limit: LIMIT } = DeliveriesQueryShape.properties;
+const LIMIT = DeliveriesQueryShape.properties.limit;
+const CURSOR = new PageCursor(Type.Tuple([DeliveryIdShape]), [EXAMPLE_IDS.delivery]);
 const validate = validator(WebhookRequestShape);
 const readQuery = queryReader(DeliveriesQueryShape);
 
@@ -149,11 +151,7 @@ function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRou
       description: 'The newest first, for seven days.',
       params: ID,
       query: {
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: CURSOR,
-          example: writeCursor([EXAMPLE_IDS.delivery]),
-        },
+        cursor: CURSOR.parameter,
         limit: { description: `At most ${MAX_DELIVERIES_PAGE}.`, shape: LIMIT, example: '50' },
       },
       answer: { shape: DeliveriesAnswerShape, example: WEBHOOKS_EXAMPLE.deliveries },
@@ -162,11 +160,11 @@ function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRou
     async answer({ params: { id = '' }, query }, { account }) {
       const webhook = requireWebhook(webhooks, account.id, id);
       const { cursor, limit = DEFAULT_DELIVERIES_PAGE } = readQuery(query);
-      const before = cursor === undefined ? undefined : placeOf(cursor);
+      const [before] = CURSOR.read(cursor) ?? [];
       const found = await deliveries.list(webhook.id, before, limit + 1);
       const items = found.slice(0, limit).map(deliveryAnswer);
-      const last = items.at(-1)?.deliveryId ?? '';
-      const nextCursor = found.length > limit ? writeCursor([last]) : null;
+      const last = items.at(-1)?.deliveryId;
+      const nextCursor = found.length > limit && last !== undefined ? CURSOR.write([last]) : null;
       return { body: { success: true, items, nextCursor } };
     },
   };
@@ -220,11 +218,4 @@ async function done<Result>(work: () => Promise<Result>): Promise<Result> {
     if (code !== 'webhook-url-refused') throw new Problem(code, message);
     throw new Problem('invalid-field', message, { errors: [fieldError(['url'], 'address', message)] });
   }
-}
-
-function placeOf(cursor: string) {
-  const [place] = readCursor(cursor, 1);
-  if (typeof place === 'string' && isDeliveryId(place)) return place;
-  const message = 'is no cursor of this list';
-  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
 }
