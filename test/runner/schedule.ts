@@ -25,7 +25,7 @@ const SERIAL_FOLDERS = ['crash/', 'cluster/', 'browser/', 'fuzz/'];
 const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/', 'cluster/supervisor/'];
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
-export const PROCESSES_AT_ONCE = 4;
+export const PROCESSES_AT_ONCE = 6;
 /**
  * So many that loading is a small part of a process, and so few that its memory stays small and the last ones end
  * together.
