@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import { isRevoked, knownNode } from '../protocol/log/decision-state.ts';
+import { knownNode } from '../protocol/log/decision-state.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { type AccountServices, openAccountServices } from './accounts/account-services.ts';
 import { type AlertServices, openAlertServices } from './alerts/alert-services.ts';
@@ -32,7 +31,6 @@ import { type GovernanceServices, openGovernanceServices } from './governance/go
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { openPreparingThreads } from './intake/preparing-threads.ts';
-import { recordTime } from './intake/record-time.ts';
 import { Sealer } from './intake/sealing/sealer.ts';
 import { Chains } from './log/chains.ts';
 import type { CheckpointStore } from './log/checkpoint-store.ts';
@@ -41,9 +39,7 @@ import { FederationLog } from './log/federation-log.ts';
 import { FederationKeys } from './log/members/federation-keys.ts';
 import { openGivenRosters } from './log/members/given-rosters.ts';
 import type { OwnKeys } from './log/members/own-keys.ts';
-import { mayNameOwn, standingOf } from './log/name-standing.ts';
 import { Rescue } from './log/rescue.ts';
-import { startTable } from './log/start-tables.ts';
 import { chainStart, Vouching } from './log/vouching.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { watchNode } from './metrics/watch-node.ts';
@@ -65,17 +61,11 @@ import { createTransport } from './transport/transport.ts';
 import { Pages } from './pages/pages.ts';
 import { Confirmations, ConfirmationWatch } from './verification/attestation/confirmation-watch.ts';
 import { openVerificationServices, type VerificationServices } from './verification/verification-services.ts';
-import { noteDecided } from './wiring/decided.ts';
-import {
-  type ForeignServices,
-  openForeignServices,
-  openStatementFollower,
-  toldLater,
-} from './wiring/foreign-account-services.ts';
+import { type ForeignServices, openForeignServices, openStatementFollower } from './wiring/foreign-account-services.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './wiring/key-services.ts';
+import { Connections } from './wiring/connections.ts';
 import type { Overrides } from './wiring/overrides.ts';
-import { rowsOfOwn } from './wiring/own-rows.ts';
-import { haltSigning, onSealed } from './wiring/sealed-batches.ts';
+import { Parts } from './wiring/parts.ts';
 
 /**
  * Every part of a node, made and connected: the only file that knows them all. Disposing it ends them in the reverse
@@ -159,6 +149,19 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const metrics = new Metrics(self);
   const refusals = opening.use(new Refusals({ count: metrics.countRefused.bind(metrics), log }));
   const confirmations = new Confirmations();
+  const parts = new Parts();
+  const { operatorId } = config.ledger;
+  const connections = new Connections({
+    parts,
+    self,
+    operatorId,
+    federationLog,
+    chains,
+    metrics,
+    refusals,
+    now,
+    log,
+  });
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
   const storageGuard = opening.use(
@@ -171,7 +174,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federationLog,
     baseUrl,
     nodeUrl,
-    submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts),
+    ...connections.accounts(),
     payloadKey: own.payloadKey,
     copiedAt: (await readRestorations(store, self)).at(-1)?.takenAt ?? null,
   };
@@ -185,7 +188,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     purges,
     now,
     log,
-    verification: () => verification,
+    verification: () => parts.get('verification'),
   });
   const ledgerless = { store, keys, chains, now, log };
 
@@ -195,22 +198,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       federation: keys.rosters.genesis,
       config: ledger,
-      naming: {
-        standingOf: (text) => standingOf(federationLog, self, text),
-        mayName(message) {
-          const heldUpTo = federation.holdings.upTo;
-          return mayNameOwn(federationLog.state, { self, account: config.ledger.operatorId, heldUpTo }, message);
-        },
-        readToEnd: (signal) => follower.readToEnd(signal),
-        readSoon: () => follower.readSoon(),
-        noteReceipt: (point) => follower.noteReceipt(point),
-      },
+      ...connections.anchoring(),
       random,
-      onNamed: (batch) => sealer.noteNamed(batch),
-      onStatementNamed: () => namer.name(),
     }),
   );
-  const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
+  parts.add({ anchoring });
+  const equivocations = await Equivocations.open(store, keys, (pair) =>
+    parts.get('verification').misdeeds.wordOf(pair),
+  );
   const services = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
@@ -218,13 +213,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     listen: config.peerListen,
     digest: keys.rosters.digest,
     members: firstMembers(keys.rosters, self),
-    receive: (_topic, data, from) => federation.receive(data, from),
-    onFault: (node, fault) => federation.faults.note(nodeId(node), fault),
-    onRefused: (node, reason) => refusals.note({ class: 'member', holder: { kind: 'member', id: node }, reason }),
+    ...connections.transport(),
     log: log.child({ component: 'transport' }),
     limits: FEDERATION_LIMITS,
   });
-  const federation: FederationSync = opening.use(
+  const federation = opening.use(
     new FederationSync({
       ...services,
       self,
@@ -232,40 +225,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       decided: decidedBy(() => federationLog),
       transport,
       askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
-      starts: {
-        answer: (node) => starts.answer(node),
-        noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches),
-      },
-      isMember: (node) => federationLog.state.members[node] !== undefined,
-      leaving: () => leaving.members(),
-      isReleased: () => follower.removal?.isReleased === true,
-      lastToCome: (node) => rescue.lastToCome(node),
-      onReplicated: () => anchoring.noteChange(),
-      onReplaced(node) {
-        rescue.forget(node);
-        foreignStatements.noteMoved(node);
-      },
-      others: toldLater(people.statements, () => foreignStatements),
+      ...connections.federation(people, governance),
       random,
-      onTold: (from, point) => follower.noteTold(from, point),
-      onCheckpoint: (signed) => follower.learnCheckpoint(signed),
-      onHeld(node) {
-        vouching.poke(node);
-        foreignStatements.noteMoved(node);
-      },
-      besidesOwn: {
-        group: (records) => rowsOfOwn(records, governance),
-        batch: (batch) => [
-          anchoring.outboxEntry(batch, timestampOf(now())),
-          startTable.put(['taken-back'], batch.envelope.batch),
-        ],
-      },
       outbox: anchoring,
-      onHalt: (reason) => haltSigning({ intake, sealer, follower, start, log }, reason),
     }),
   );
+  parts.add({ federation });
   const names = await OwnNames.open(store, self);
-  const follower: LogFollower = opening.use(
+  const follower = opening.use(
     await LogFollower.open({
       ...services,
       self,
@@ -276,30 +243,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       faults: federation.faults,
       findRoster: (hash) => federation.findRoster(hash),
       clock: now,
-      vouched: () => vouching.vouched(),
-      sealed: () => ({ batch: chains.head(self).batch, unsealed: sealer.waiting }),
-      onReleased: () => federation.noteReleased(),
-      besides: (messages, state) => names.take(messages, state),
-      onDecided: (decided) => {
-        const onRevoked = (node: NodeId) => federation.noteOutdone(node);
-        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, foreignStatements, onRevoked, log }, decided);
-      },
-      onUndecided(messages) {
-        const { operatorId } = config.ledger;
-        const paid = messages.filter(({ payer }) => payer === operatorId);
-        if (paid.length > 0) anchoring.noteUndecided(paid.map(({ message }) => Buffer.from(message).toString()));
-      },
-      onShown: (messages) => federation.noteShown(messages),
-      onRivals(rivals) {
-        federation.noteRivals(rivals).catch((error: unknown) => {
-          log.error({ err: error }, 'what the ledger says of rivals could not be taken');
-        });
-      },
-      onCounted: () => confirmationWatch.noteCounted(),
-      onContradicted: () => federation.noteContradicted(),
+      ...connections.follower(names),
       random,
     }),
   );
+  parts.add({ follower });
   const leaving = new Leaving({
     ...services,
     ...overrides.leaving,
@@ -311,15 +259,16 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     { store, chains, checkpointStore: follower.checkpointStore },
     keys.rosters.nodes,
   );
+  parts.add({ leaving, starts });
   const rosterVotes = new RosterVotes({
     self,
     store,
     federationLog,
     identity: own.identity,
     now: () => timestampOf(now()),
-    onVote: () => namer.name(),
+    onVote: () => parts.get('namer').name(),
   });
-  const namer: StatementNamer = opening.use(
+  const namer = opening.use(
     new StatementNamer({
       ...services,
       self,
@@ -330,7 +279,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
-  const rescue: Rescue = opening.use(
+  parts.add({ namer });
+  const rescue = opening.use(
     await Rescue.open({
       ...services,
       self,
@@ -342,20 +292,17 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...overrides.rescue,
     }),
   );
-  const vouching: Vouching = opening.use(
+  parts.add({ rescue });
+  const vouching = opening.use(
     await Vouching.open({
       ...services,
       self,
       federationLog,
-      onVouched: () => follower.noteVouched(),
-      onRivalDecided(node, batch) {
-        log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteOwnOutdone();
-        else federation.noteOutdone(node);
-      },
+      ...connections.vouching(),
     }),
   );
-  const sealer: Sealer = opening.use(
+  parts.add({ vouching });
+  const sealer = opening.use(
     await Sealer.open({
       ...services,
       node: self,
@@ -366,41 +313,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...(overrides.sealsAhead === true ? {} : { named: knownNode(federationLog.state, self)?.last?.batch ?? 0 }),
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
-      besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
-      resigning: {
-        standing() {
-          const { state } = federationLog;
-          return {
-            decided: knownNode(state, self)?.last?.batch ?? 0,
-            isRevoked: (keyId) => isRevoked(state, self, keyId),
-          };
-        },
-        withdraw: (from) => anchoring.withdraw(from),
-        resume: () => anchoring.resume(),
-        onSigned(batches) {
-          log.warn(
-            { batches: batches.map(({ envelope }) => envelope.batch) },
-            'undecided batches by a revoked key are signed anew',
-          );
-          federation.noteSignedAnew(batches);
-        },
-      },
-      onSealed: (batch) => onSealed(batch, metrics, anchoring, federation, log),
-      onRefused(refusal) {
-        log.fatal(
-          { err: refusal, code: refusal.code, seq: refusal.seq },
-          'the own records make no batch: nothing more is signed',
-        );
-        intake.halt();
-      },
+      ...connections.sealer(),
     }),
   );
+  parts.add({ sealer });
   const recordClock = signing.terms(overrides.recordClock ?? now).now;
-  const isClockOff = () => {
-    const { isOff } = follower.clocks;
-    if (isOff) follower.askClocks();
-    return isOff;
-  };
   const intake = opening.use(
     await Intake.open({
       threads: opening.use(openPreparingThreads(config.intakeThreads, own.payloadKey)),
@@ -410,17 +327,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       cipher,
       projections: OWN_PROJECTIONS,
       counters: governance.counters,
-      timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
-      onCommitted: (group) => {
-        metrics.countGroup();
-        packs.noteRecords(group.records);
-        sealer.add(
-          group.records.map((record) => record.leaf),
-          Date.parse(group.group.signedAt),
-        );
-      },
+      ...connections.intake(recordClock),
     }),
   );
+  parts.add({ intake });
   const money = await openPaymentServices({
     ...services,
     node: self,
@@ -452,13 +362,17 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     isAlone: config.startsAlone,
     isUnread: overrides.startsUnread === true,
   });
+  parts.add({ start });
 
   const verification = opening.use(
     openVerificationServices({ ...services, config, transport, anchoring, follower, cipher, refusals }),
   );
+  parts.add({ verification });
   const following = { ...services, ...people, ...verification, self, versions, transport, federation, random };
   const foreignStatements = opening.use(await openStatementFollower(following));
+  parts.add({ foreignStatements });
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
+  parts.add({ confirmationWatch });
   const ledgerServices = opening.use(
     openLedgerServices({ ...services, ...governance, ...verification, config, ledger, random }),
   );
@@ -477,6 +391,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     cipher,
     intake,
   });
+  parts.add({ packs });
   opening.use(packThread);
   const alertServices = await openAlertServices({
     ...overrides,

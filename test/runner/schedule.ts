@@ -25,12 +25,12 @@ const SERIAL_FOLDERS = ['crash/', 'cluster/', 'browser/', 'fuzz/'];
 const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/', 'cluster/supervisor/'];
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
-export const PROCESSES_AT_ONCE = 6;
+export const PROCESSES_AT_ONCE = 5;
 /**
  * So many that loading is a small part of a process, and so few that its memory stays small and the last ones end
  * together.
  */
-const MOST_FILES_OF_BATCH = 8;
+const MOST_FILES_OF_BATCH = 12;
 
 /** Finds the test files under a folder, in sorted order. Paths come back joined to the folder. */
 export async function schedule(folder: string, selection: Selection): Promise<Schedule> {
