@@ -34,8 +34,13 @@ const decision = (agentId: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
+/** Undefined where the node has none, and reaches nobody who has. */
+function evidenceFor(node: TestNode, id: JsonValue | undefined): Promise<Evidence | undefined> {
+  return node.context.evidence(recordId(String(id)));
+}
+
 async function evidenceAt(node: TestNode, id: JsonValue | undefined): Promise<Evidence> {
-  const evidence = await node.context.evidence(recordId(String(id)));
+  const evidence = await evidenceFor(node, id);
   if (evidence === undefined) throw new Error(`${node.config.id} has no ${String(id)}`);
   return evidence;
 }
@@ -71,7 +76,7 @@ test('a decision made for an agent carries its signature, and another node says 
   assert.equal([claims.agentId, claims.agentKeyId, links.agent, sourceId], [agentId, keyId, attestationId, 'loans']);
   await eu.seal();
   for (const { attestationId: id } of [direct, tiered]) {
-    await until(`us holds ${String(id)}`, async () => (await evidenceAt(us, id)).isHeld);
+    await until(`us holds ${String(id)}`, async () => (await evidenceFor(us, id))?.isHeld === true);
     const said = { agentId, keyId: keyId ?? null, signature: 'valid' };
     assert.equal(await agentOf(us, id), said);
     const { body } = await us.get(`/v1/verify/${String(id)}`, { key: null });
@@ -83,6 +88,7 @@ test('of a decision that is not sent round yet another node asks for the record 
   const agentId = newId();
   const { keyId } = await registry.registered({ agentId });
   const { attestationId: id } = accepted(await eu.post('/v1/attest', decision(agentId)));
+  await until('us to reach eu', async () => (await evidenceFor(us, id)) !== undefined);
   assert.is((await evidenceAt(us, id)).isHeld, false);
   const { body } = await us.get(`/v1/verify/${String(id)}`, { key: null });
   assert.equal([body.agent, body.sigValid], [{ agentId, keyId, signature: 'valid' }, true]);
