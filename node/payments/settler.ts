@@ -13,6 +13,7 @@ import {
   type SignedAuthorization,
   type SoughtPayment,
   type Unpaid,
+  unpaid,
 } from './facilitator/contract.ts';
 import { FacilitatorError } from './facilitator/facilitator-error.ts';
 
@@ -194,10 +195,6 @@ function mayChange(outcome: PaymentOutcome): boolean {
 function concluded(outcome: PaymentOutcome, unsent: Unpaid | null): PaymentOutcome {
   if (outcome.kind !== 'unpaid' || outcome.isOver) return outcome;
   return unsent ?? UNKNOWN;
-}
-
-function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): Unpaid {
-  return { kind: 'unpaid', reason, isTemporary, isOver };
 }
 
 function fittingReason(reason: string): string {

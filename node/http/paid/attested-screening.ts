@@ -13,7 +13,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { ListSearches } from '../../screening/list-searches.ts';
 import { referenceDatabase, type Screening, screenName } from '../../screening/screening.ts';
-import { fieldProblem, type Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 import { attestSummary, type Summary, type VerifyUrl } from './attested-summary.ts';
@@ -101,11 +101,11 @@ function warningsOf({ lists }: Screening): string[] {
 function requireName({ name }: ScreeningRequest): void {
   const length = [...name.trim()].length;
   if (length < MIN_NAME || length > MAX_NAME) {
-    throw badName('length', `must have ${MIN_NAME} to ${MAX_NAME} characters without the white space around it`);
+    throw fieldProblem(
+      'name',
+      'length',
+      `must have ${MIN_NAME} to ${MAX_NAME} characters without the white space around it`,
+    );
   }
-  if (nameKey(name) === '') throw badName('pattern', 'must have a letter or a digit');
-}
-
-function badName(code: string, message: string): Problem {
-  return fieldProblem('name', code, message);
+  if (nameKey(name) === '') throw fieldProblem('name', 'pattern', 'must have a letter or a digit');
 }

@@ -72,8 +72,7 @@ function readRegwatchQuery(query: URLSearchParams, node: NodeId, now: number): R
 function filterOf({ since, until, jurisdiction, framework, status }: Static<typeof RegwatchQueryShape>): FeedFilter {
   const period = { since: boundOf('since', since), until: boundOf('until', until) };
   if (period.since !== undefined && period.until !== undefined && period.until < period.since) {
-    const message = 'is before since';
-    throw fieldProblem('until', 'time-order', message, 'time-order');
+    throw fieldProblem('until', 'time-order', 'is before since', 'time-order');
   }
   return { ...period, jurisdictions: labelsOf(jurisdiction), frameworks: labelsOf(framework), status };
 }

@@ -90,6 +90,5 @@ export function verifyAuditRoute({ auditor, verifyUrl }: AuditServices): PaidRou
 }
 
 function notAnId(): Problem {
-  const message = 'is not an attestation id';
-  return fieldProblem('attestationId', 'pattern', message);
+  return fieldProblem('attestationId', 'pattern', 'is not an attestation id');
 }

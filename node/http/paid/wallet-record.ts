@@ -80,6 +80,5 @@ function summaryOf(address: WalletAddress, { head, summary }: WalletStanding, as
 export function addressParameter({ address = '' }: Readonly<Record<string, string>>): WalletAddress {
   const lower = `0x${address.slice(2).toLowerCase()}`;
   if (address.startsWith('0x') && isWalletAddress(lower)) return lower;
-  const message = 'is not 0x and 40 hex digits';
-  throw fieldProblem('address', 'pattern', message);
+  throw fieldProblem('address', 'pattern', 'is not 0x and 40 hex digits');
 }

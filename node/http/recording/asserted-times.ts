@@ -30,15 +30,13 @@ export function readTimeOrDay(field: string, text: string): AssertedTime {
 /** Throws `Problem` `time-in-future` where a time is certainly still to come. `now` is in epoch milliseconds. */
 export function requirePast(field: string, { first }: AssertedTime, now: number): void {
   if (first <= now + MAX_CLOCK_SKEW_MS) return;
-  const message = `lies after ${timestampOf(now)}`;
-  throw fieldProblem(field, 'future', message, 'time-in-future');
+  throw fieldProblem(field, 'future', `lies after ${timestampOf(now)}`, 'time-in-future');
 }
 
 /** Throws `Problem` `time-order` where a time is certainly before another one that it must follow. */
 export function requireOrder(field: string, time: AssertedTime, after: string, earlier: AssertedTime): void {
   if (time.last >= earlier.first) return;
-  const message = `is before ${after}`;
-  throw fieldProblem(field, 'time-order', message, 'time-order');
+  throw fieldProblem(field, 'time-order', `is before ${after}`, 'time-order');
 }
 
 /** Undefined for what is no time, or none that we could write. */

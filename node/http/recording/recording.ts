@@ -221,8 +221,7 @@ export function idempotencyKey(context: Context): string | undefined {
 /** Throws `Problem` 403 where the key is bound to other sources. */
 export function requireReach(caller: Caller, sourceId: JsonValue | undefined): void {
   if (typeof sourceId !== 'string' || reaches(caller.key, sourceId)) return;
-  const message = 'is not among the sources of this API key';
-  throw fieldProblem('sourceId', 'scope', message, 'scope-forbidden');
+  throw fieldProblem('sourceId', 'scope', 'is not among the sources of this API key', 'scope-forbidden');
 }
 
 /** Members that no schema names are kept, and the caller is told. */

@@ -14,25 +14,21 @@ export const AGENT_PARAMETER = {
 /** The agent id in a path. Throws `Problem` 400 where it has not the form of one. */
 export function agentParameter({ agentId }: Readonly<Record<string, string>>): string {
   if (compiled.Check(agentId)) return agentId;
-  const message = 'is not an agent id';
-  throw fieldProblem('agentId', 'pattern', message);
+  throw fieldProblem('agentId', 'pattern', 'is not an agent id');
 }
 
 /** An agent's records stand under its id as their source. Throws `Problem` 403 where the key is bound to others. */
 export function requireAgentReach({ key }: Caller, agentId: string): void {
   if (reaches(key, agentId)) return;
-  const message = 'is not among the sources of this API key';
-  throw fieldProblem('agentId', 'scope', message, 'scope-forbidden');
+  throw fieldProblem('agentId', 'scope', 'is not among the sources of this API key', 'scope-forbidden');
 }
 
 /** The key that a request brings; null where it brings none. Throws `Problem` 400. */
 export function ownKey(publicKey: string | undefined, proof: string | undefined): OwnKey | null {
   if (publicKey === undefined) {
     if (proof === undefined) return null;
-    const message = 'is required with proofOfPossession';
-    throw fieldProblem('publicKey', 'required', message, 'missing-field');
+    throw fieldProblem('publicKey', 'required', 'is required with proofOfPossession', 'missing-field');
   }
   if (isPublicKey(publicKey)) return { publicKey, proof };
-  const message = 'is not an ML-DSA-65 public key in base64url';
-  throw fieldProblem('publicKey', 'format', message);
+  throw fieldProblem('publicKey', 'format', 'is not an ML-DSA-65 public key in base64url');
 }

@@ -180,6 +180,5 @@ function holdSession<Result>({ sessions }: LinkServices, caller: Caller): Hold<R
 }
 
 function tooMany(field: string, limit: number, things: string): Problem {
-  const message = `is one of more than ${limit} ${things} that the batch names`;
-  return fieldProblem(field, 'maxItems', message);
+  return fieldProblem(field, 'maxItems', `is one of more than ${limit} ${things} that the batch names`);
 }

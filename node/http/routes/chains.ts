@@ -73,8 +73,7 @@ async function pageOf({ store, chains }: ChainRouteServices, node: NodeId, from:
 /** Throws `Problem` 400 or 404. */
 function memberOf(keys: FederationKeys, text: string): NodeId {
   if (!isNodeId(text)) {
-    const message = 'is no node id';
-    throw fieldProblem('node', 'format', message);
+    throw fieldProblem('node', 'format', 'is no node id');
   }
   if (keys.rosters.member(text) === undefined) {
     throw new Problem('member-not-found', `No roster of this federation names ${text}.`);

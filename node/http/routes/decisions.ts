@@ -58,8 +58,7 @@ export async function submitDecision(
 /** Throws `Problem` 400 where something of an agent comes without its id. */
 export function requireWholeAgent({ agentId, agentSalt, agentSignature }: Omit<Linked, 'data'>): void {
   if (agentId !== undefined || (agentSalt === undefined && agentSignature === undefined)) return;
-  const message = 'is required with agentSalt and agentSignature';
-  throw fieldProblem('agentId', 'required', message, 'missing-field');
+  throw fieldProblem('agentId', 'required', 'is required with agentSalt and agentSignature', 'missing-field');
 }
 
 function withinSession(

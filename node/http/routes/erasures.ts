@@ -211,9 +211,7 @@ function targetOf({ attestationIds, subjectRef }: Work['request']): ErasureTarge
   if (attestationIds !== undefined && subjectRef === undefined) return { attestationIds };
   if (subjectRef !== undefined && attestationIds === undefined) return { subjectRef };
   if (subjectRef === undefined) {
-    const message = 'or subjectRef is required';
-    throw fieldProblem('attestationIds', 'required', message, 'missing-field');
+    throw fieldProblem('attestationIds', 'required', 'or subjectRef is required', 'missing-field');
   }
-  const message = 'cannot stand beside attestationIds';
-  throw fieldProblem('subjectRef', 'exclusive', message);
+  throw fieldProblem('subjectRef', 'exclusive', 'cannot stand beside attestationIds');
 }

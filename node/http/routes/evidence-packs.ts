@@ -241,8 +241,7 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
 /** Throws `Problem` 400. */
 function packParameter({ id = '' }: Readonly<Record<string, string>>): PackId {
   if (isPackId(id)) return id;
-  const message = 'is not the id of a pack';
-  throw fieldProblem('id', 'pattern', message);
+  throw fieldProblem('id', 'pattern', 'is not the id of a pack');
 }
 
 async function answerOf({ packs, self }: PackRouteServices, row: PackRow): Promise<PackAnswer> {

@@ -52,14 +52,12 @@ export async function systemScope(
 ): Promise<ReportScope> {
   const entry = await governance.system(account.id, systemRef);
   if (entry === undefined || !reaches(key, entry.sourceId)) {
-    const message = 'is no system in the register of this node';
-    throw fieldProblem(field, 'unknown', message, 'system-not-found');
+    throw fieldProblem(field, 'unknown', 'is no system in the register of this node', 'system-not-found');
   }
   const { asserted = {} } = entry.claims;
   const named = asserted.sources ?? [];
   if (sourceId !== undefined && !named.includes(sourceId)) {
-    const message = `is no source of the system ${systemRef}`;
-    throw fieldProblem('sourceId', 'unknown', message, 'source-not-found');
+    throw fieldProblem('sourceId', 'unknown', `is no source of the system ${systemRef}`, 'source-not-found');
   }
   const sources = sourceId === undefined ? named.filter((source) => reaches(key, source)) : [sourceId];
   return { sourceId: null, systemRef, sources, systemClass: systemClassOf(asserted), systems: new Set([systemRef]) };

@@ -168,8 +168,7 @@ async function sourcesOf(
   if (asked === undefined) return key.sources === null ? null : [...new Set(key.sources)];
   if (!reaches(key, asked)) throw new Problem('scope-forbidden', 'This key is limited to other sources.');
   if (!(await hasRecords(store, { account: account.id, sourceId: asked }))) {
-    const message = 'has no record on this node';
-    throw fieldProblem('sourceId', 'unknown', message, 'source-not-found');
+    throw fieldProblem('sourceId', 'unknown', 'has no record on this node', 'source-not-found');
   }
   return key.sources === null && asked !== AUDIT_SOURCE ? [asked, AUDIT_SOURCE] : [asked];
 }
@@ -178,9 +177,9 @@ async function sourcesOf(
 function rangeOf(asked: { readonly from?: string; readonly to?: string }, now: number): Range {
   const last = asked.to === undefined ? dayOf(timestampOf(now)) : dayNamed('to', asked.to);
   const first = asked.from === undefined ? daysBefore(last, DEFAULT_REPORT_DAYS - 1) : dayNamed('from', asked.from);
-  if (first > last) throw invalid('time-order', 'to', 'time-order', 'is before from');
+  if (first > last) throw fieldProblem('to', 'time-order', 'is before from', 'time-order');
   if ((dayStart(last) - dayStart(first)) / DAY_MS >= MAX_REPORT_DAYS) {
-    throw invalid('invalid-field', 'from', 'maximum', `is more than ${MAX_REPORT_DAYS} days before to`);
+    throw fieldProblem('from', 'maximum', `is more than ${MAX_REPORT_DAYS} days before to`);
   }
   return { from: first, to: last };
 }
@@ -191,16 +190,12 @@ function dayNamed(field: string, text: string): UtcDay {
     return dayOf(timestampOf(readRfc3339(text)));
   } catch (error) {
     if (!(error instanceof TimeError)) throw error;
-    throw invalid('invalid-field', field, 'format', 'is neither a date nor an RFC 3339 time');
+    throw fieldProblem(field, 'format', 'is neither a date nor an RFC 3339 time');
   }
 }
 
 function daysBefore(day: UtcDay, days: number): UtcDay {
   return dayOf(timestampOf(Math.max(dayStart(day) - days * DAY_MS, FIRST_DAY)));
-}
-
-function invalid(code: 'invalid-field' | 'time-order', field: string, reason: string, message: string): Problem {
-  return fieldProblem(field, reason, message, code);
 }
 
 /** What a report was asked to be about. */

@@ -73,6 +73,5 @@ function factOf(
 function requireOneOf({ oneOf }: Declaration, body: JsonObject): void {
   if (oneOf === undefined || oneOf.some((name) => body[name] !== undefined)) return;
   const [first = '', ...others] = oneOf;
-  const message = `or ${others.join(' or ')} is required`;
-  throw fieldProblem(first, 'required', message, 'missing-field');
+  throw fieldProblem(first, 'required', `or ${others.join(' or ')} is required`, 'missing-field');
 }

@@ -162,15 +162,18 @@ function wordWarnings(name: string, { recommended }: Member, word: unknown): rea
 /** A key that does not reach the newest entry of a system revises it no more than it reads it. Throws `Problem` 403. */
 function requireSystemReach({ key }: Caller, { sourceId }: AttestationRecord): void {
   if (reaches(key, sourceId)) return;
-  const message = 'names a system that is not among the sources of this API key';
-  throw fieldProblem('systemRef', 'scope', message, 'scope-forbidden');
+  throw fieldProblem(
+    'systemRef',
+    'scope',
+    'names a system that is not among the sources of this API key',
+    'scope-forbidden',
+  );
 }
 
 /** What stands under the source of erasures is the node's own word. Throws `Problem` 400. */
 function requireOpenSource(sourceId: string): void {
   if (sourceId !== ERASURE_SOURCE) return;
-  const message = `${ERASURE_SOURCE} is the source of what this node records of erasures`;
-  throw fieldProblem('sourceId', 'reserved', message);
+  throw fieldProblem('sourceId', 'reserved', `${ERASURE_SOURCE} is the source of what this node records of erasures`);
 }
 
 function sourceOf({ sourceId }: JsonObject): string {

@@ -239,8 +239,7 @@ export function incidentRoute({ recorder, records, now }: IncidentServices): Key
 function assertedOf(request: IncidentRequest, now: number): Asserted {
   const { role, providerUnreachable, reportability, rationale, memberStates, systemRef, euDatabaseId } = request;
   if (reportability === 'not-reportable' && (rationale ?? '').trim() === '') {
-    const message = 'is required where reportability is not-reportable';
-    throw fieldProblem('rationale', 'required', message, 'missing-field');
+    throw fieldProblem('rationale', 'required', 'is required where reportability is not-reportable', 'missing-field');
   }
   const { nextReportAt, riskAssessmentReviewed, triggers } = request;
   const isNamed = memberStates !== undefined && memberStates.length > 0;

@@ -157,6 +157,5 @@ function revokeRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
 /** Throws `Problem` 400. */
 function keyParameter({ id = '' }: Readonly<Record<string, string>>): KeyId {
   if (isKeyId(id)) return id;
-  const message = 'is not the id of a key';
-  throw fieldProblem('id', 'pattern', message);
+  throw fieldProblem('id', 'pattern', 'is not the id of a key');
 }

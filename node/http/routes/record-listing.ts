@@ -94,8 +94,12 @@ function seenBy({ key: { from: first = null, to: last = null } }: Caller, { from
 function shownOf({ from, to }: Period, listedFrom: number | null): Period {
   if (listedFrom === null) return { from, to };
   if (to === undefined || to > listedFrom) return { from: Math.max(from ?? listedFrom, listedFrom), to };
-  const message = `is before ${timestampOf(listedFrom)}, from when on the tier lists records`;
-  throw fieldProblem('to', 'proof-window', message, 'proof-window-expired');
+  throw fieldProblem(
+    'to',
+    'proof-window',
+    `is before ${timestampOf(listedFrom)}, from when on the tier lists records`,
+    'proof-window-expired',
+  );
 }
 
 /** The source of a record that cannot be read, where the request or the key names it. */

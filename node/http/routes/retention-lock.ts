@@ -107,8 +107,12 @@ export function effectiveUntil({ until, held }: JsonObject, end: number): string
 
 function requireLongEnough(days: number): void {
   if (days >= MIN_RETENTION_DAYS) return;
-  const message = `is below the minimum of ${MIN_RETENTION_DAYS}`;
-  throw fieldProblem('retentionPeriodDays', 'minimum', message, 'retention-below-minimum');
+  throw fieldProblem(
+    'retentionPeriodDays',
+    'minimum',
+    `is below the minimum of ${MIN_RETENTION_DAYS}`,
+    'retention-below-minimum',
+  );
 }
 
 /**
@@ -119,14 +123,12 @@ function startOf({ startsAt }: LockRequest, now: number): Timestamp | undefined 
   if (startsAt === undefined) return undefined;
   const { last } = readTimeOrDay('startsAt', startsAt);
   if (last <= now + MAX_START_AHEAD_DAYS * DAY_MS) return timestampOf(last);
-  const message = `lies more than ${MAX_START_AHEAD_DAYS} days ahead`;
-  throw fieldProblem('startsAt', 'too-far-ahead', message);
+  throw fieldProblem('startsAt', 'too-far-ahead', `lies more than ${MAX_START_AHEAD_DAYS} days ahead`);
 }
 
 /** Who places a legal hold. Throws `Problem` where that is not said: another person must be able to release it. */
 function holderOf({ legalHold, lockedBy }: LockRequest, keyId: string): Actor | undefined {
   if (legalHold !== true) return undefined;
   if (lockedBy !== undefined) return { name: lockedBy, keyId };
-  const message = 'is required with legalHold';
-  throw fieldProblem('lockedBy', 'required', message, 'missing-field');
+  throw fieldProblem('lockedBy', 'required', 'is required with legalHold', 'missing-field');
 }

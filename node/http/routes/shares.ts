@@ -186,8 +186,7 @@ function revokeRoute({ shares }: ShareServices): KeyRoute {
 /** Throws `Problem` 400. */
 function shareParameter({ id = '' }: Readonly<Record<string, string>>): ShareId {
   if (isShareId(id)) return id;
-  const message = 'is not the id of a link';
-  throw fieldProblem('id', 'pattern', message);
+  throw fieldProblem('id', 'pattern', 'is not the id of a link');
 }
 
 const SHARED_QUERY = {

@@ -192,6 +192,5 @@ function maySee({ key }: Caller, { sourceId, submittedAt }: AttestationRecord): 
 }
 
 function missing(field: string): Problem {
-  const message = 'is required with an API key';
-  return fieldProblem(field, 'required', message, 'missing-field');
+  return fieldProblem(field, 'required', 'is required with an API key', 'missing-field');
 }

@@ -83,6 +83,10 @@ export interface Unpaid {
   readonly isOver: boolean;
 }
 
+export function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): Unpaid {
+  return { kind: 'unpaid', reason, isTemporary, isOver };
+}
+
 export interface ChainBlock {
   readonly number: bigint;
   readonly hash: Hash;

@@ -5,7 +5,14 @@ import { USDC } from '../../../protocol/payments/usdc.ts';
 import { carriesOut, findEnd } from './authorization-log.ts';
 import { fromChain, hexOf } from './chain-answers.ts';
 import type { EvmClient } from './chain-client.ts';
-import type { ChainAccount, ChainBlock, ChainReader, PaymentOutcome, SoughtPayment } from './contract.ts';
+import {
+  type ChainAccount,
+  type ChainBlock,
+  type ChainReader,
+  type PaymentOutcome,
+  type SoughtPayment,
+  unpaid,
+} from './contract.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
 export interface ChainReaderOptions {
@@ -123,8 +130,7 @@ export class EvmChainReader implements ChainReader {
 
 /** Of an authorization that is not used: once its time has passed, it can never be. */
 function unused(isOver: boolean): PaymentOutcome {
-  const reason = isOver ? 'authorization_expired' : 'authorization_unused';
-  return { kind: 'unpaid', reason, isTemporary: false, isOver };
+  return unpaid(isOver ? 'authorization_expired' : 'authorization_unused', { isOver });
 }
 
 /**
