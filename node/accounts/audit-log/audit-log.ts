@@ -152,7 +152,7 @@ const TOO_MANY_REQUESTS = 429;
 /** Pause after a write that the store refused. In milliseconds. */
 const RETRY_MS = 2_000;
 /** Entries of one write: building it keeps the event loop for about two milliseconds. */
-const WRITE_ENTRIES = 512;
+export const WRITE_ENTRIES = 512;
 const EPOCH = timestampOf(0);
 
 /**

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { AddressList } from '../../../node/outbound/address-list.ts';
 import { AddressLimits } from '../../../node/accounts/limits/address-limits.ts';
 import { clientAddress } from '../../../node/accounts/limits/client-address.ts';
+import { AuditLog, FLUSH_ENTRIES } from '../../../node/accounts/audit-log/audit-log.ts';
 import { DailyUsage } from '../../../node/accounts/limits/daily-usage.ts';
 import { LimitError } from '../../../node/accounts/limits/limit-error.ts';
 import { type LimitedAccount, RateLimits } from '../../../node/accounts/limits/rate-limits.ts';
@@ -12,8 +14,8 @@ import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
 import { count } from '../table.ts';
 
-/** What one decision may cost, in nanoseconds. */
 const PROXIES = new AddressList(['10.0.0.0/8']);
+/** What one decision may cost, in nanoseconds. */
 const AIM_NS = 20_000;
 const MANY = 10_000;
 /**
@@ -24,6 +26,7 @@ const STEP_MS = 51;
 const ATTEST_EVERY = 20;
 /** The same for an address and 120 a minute. */
 const FREE_STEP_MS = 510;
+const NODE = nodeId('eu');
 const NOON = Date.UTC(2026, 10, 21, 12);
 const FULL = { rounds: 7, requests: 200_000 };
 const QUICK = { rounds: 1, requests: 20_000 };
@@ -40,13 +43,15 @@ export const limits: Part = {
   title: 'Limits: the whole decision on one request',
   async run(options): Promise<Result> {
     await using store = await Store.open(join(options.home, 'store'));
-    const usage = await DailyUsage.open({ store, node: nodeId('eu'), now: () => NOON });
+    await using auditLog = await AuditLog.open({ node: NODE, store, now: () => NOON, log: pino({ level: 'silent' }) });
+    const usage = await DailyUsage.open({ store, node: NODE, now: () => NOON });
     const ways: readonly Way[] = [
       { name: 'a record, 1 account', request: recording(usage, accounts(1)) },
       { name: `a record, ${count(MANY)} accounts`, request: recording(usage, accounts(MANY)) },
       { name: 'a record refused by the minute', request: refused(usage) },
       { name: 'free, 1 address', request: free(1) },
       { name: `free, ${count(MANY)} IPv6 networks`, request: free(MANY) },
+      { name: 'a line of the key-use log, written', request: noted(auditLog) },
     ];
     const costs = await measure(ways, options);
     return {
@@ -60,7 +65,8 @@ export const limits: Part = {
       notes: [
         'A record: the windows of tier and endpoint, room under the daily cap, the headers of the answer, and the room let',
         'go of. Every window is as full as its limit lets it be. Free: the caller’s address out of X-Forwarded-For, and its',
-        'window. One request after another; nothing else of the request is in it.',
+        'window. The line: noted, chained and on the disk, in writes of many. One request after another; nothing else of',
+        'the request is in it.',
       ],
     };
   },
@@ -112,6 +118,20 @@ function refused(usage: DailyUsage): Way['request'] {
     } catch (error) {
       if (!(error instanceof LimitError)) throw error;
     }
+  };
+}
+
+function noted(auditLog: AuditLog): Way['request'] {
+  const use = {
+    action: 'POST /v1/attest',
+    address: '203.0.113.7',
+    by: 'key_eu_bench',
+    requestId: 'req-1',
+    status: 200,
+  };
+  return (i) => {
+    auditLog.note('acc_eu_bench', { ...use, subject: String(i) });
+    return i % FLUSH_ENTRIES === 0 ? auditLog.flush() : undefined;
   };
 }
 
