@@ -11,18 +11,21 @@ import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
-import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
 import {
+  type BuiltGroup,
+  buildGroup,
+  type BuiltRecord,
   type GroupPreparation,
+  IntakeQueue,
+  MAX_GROUP_RECORDS,
   PreparationInPlace,
-  PreparationInThreads,
-  prepareInThreads,
-} from './group-preparation.ts';
-import { IntakeQueue, MAX_GROUP_RECORDS, type Submission, type WaitingDrafts } from './intake-queue.ts';
+  type Submission,
+  type WaitingDrafts,
+} from './groups.ts';
 import { OnceGuard } from './once-guard.ts';
-import type { PreparingThreads } from './preparing-threads.ts';
+import { PreparationInThreads, prepareInThreads, type PreparingThreads } from './preparing-threads.ts';
 import { SourceHeads, TentativeHeads } from '../records/sources/sources.ts';
 
 export interface IntakeOptions {

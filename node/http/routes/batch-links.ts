@@ -4,7 +4,7 @@ import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { fieldProblem, type Problem } from '../problem.ts';
 import type { NamingDecision, DecisionBatch } from '../recording/decision-batch.ts';
-import { type DecisionServices, requireWholeAgent } from './decisions.ts';
+import { type DecisionServices, requireWholeAgent } from './attest.ts';
 
 type LinkServices = Pick<DecisionServices, 'agents' | 'pseudonyms' | 'records' | 'sessions' | 'subjects'>;
 

@@ -19,7 +19,7 @@ import { type BatchRemarks, DecisionBatch, readRemarks, resultsOf } from '../rec
 import { idempotencyKey, waitAsPreferred } from '../recording/recording.ts';
 import type { Call, KeyRoute } from '../route.ts';
 import { MAX_INCIDENTS, MAX_RELATED, withLinks } from './batch-links.ts';
-import type { DecisionServices } from './decisions.ts';
+import type { DecisionServices } from './attest.ts';
 
 /** A batch whose records, if it has any, are on the disk. */
 interface RecordedBatch {

@@ -4,7 +4,7 @@ import { startApp } from '../../../node/app.ts';
 import { configOf } from '../../../node/config/config.ts';
 import { openContext } from '../../../node/context.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
-import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import type { BuiltRecord } from '../../../node/intake/groups.ts';
 import type { Intake } from '../../../node/intake/intake.ts';
 import { decisionDrafts, roundRobin } from '../drafts.ts';
 import { type FillAnswer, type FillQuestion, parseFillQuestion, type Sample } from './fill-forms.ts';

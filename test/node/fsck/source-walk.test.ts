@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Check } from '../../../node/fsck/check.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { SourceWalk } from '../../../node/fsck/source-walk.ts';
-import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import type { BuiltRecord } from '../../../node/intake/groups.ts';
 import { sourceKey } from '../../../node/records/sources/sources.ts';
 import { sourceIndex } from '../../../node/records/sources/source-index.ts';
 import type { Operation } from '../../../node/store/operation.ts';

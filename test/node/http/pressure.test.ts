@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
+import { MAX_QUEUED_RECORDS } from '../../../node/intake/groups.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { API_KEYS, type TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Intake } from '../../../node/intake/intake.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
-import type { BuiltGroup } from '../../../node/intake/group-builder.ts';
+import type { BuiltGroup } from '../../../node/intake/groups.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import type { PreparingThreads } from '../../../node/intake/preparing-threads.ts';
 import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';

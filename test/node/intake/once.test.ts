@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IntakeError } from '../../../node/intake/intake-error.ts';
-import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import type { BuiltRecord } from '../../../node/intake/groups.ts';
 import { codeOf, draftOf, type Fate, IntakeFixture, temporaryDirectory } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 

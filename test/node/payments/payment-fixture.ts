@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type PaidDraft, type PreparedDraft, prepareDraft } from '../../../node/intake/draft.ts';
-import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import type { BuiltRecord } from '../../../node/intake/groups.ts';
 import { IntakeError } from '../../../node/intake/intake-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { OpenAuthorizations } from '../../../node/payments/open-authorizations.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Intake } from '../../../../node/intake/intake.ts';
 import type { Draft } from '../../../../node/intake/draft.ts';
-import type { BuiltRecord } from '../../../../node/intake/group-builder.ts';
+import type { BuiltRecord } from '../../../../node/intake/groups.ts';
 import { DailyUsage } from '../../../../node/accounts/limits/daily-usage.ts';
 import type { LimitedAccount } from '../../../../node/accounts/limits/rate-limits.ts';
 import { usageTable } from '../../../../node/accounts/limits/usage-table.ts';

@@ -1,6 +1,16 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { makeRecord, recordLeaf, type WrittenRecord } from '../../protocol/chain/record.ts';
+import { writeSha256 } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { Frontier } from '../../protocol/merkle/frontier.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
+import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import type { Timestamp } from '../../protocol/time.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { TentativeHeads } from '../records/sources/sources.ts';
 import type { Draft, PreparedDraft } from './draft.ts';
-import type { BuiltRecord } from './group-builder.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
 
 /** Records that may wait for a group. Past it a caller is told to come back. */
@@ -120,4 +130,128 @@ export class IntakeQueue {
 
 function haltedError(code: HaltCode): IntakeError {
   return new IntakeError(code, 'the node signs nothing more');
+}
+
+/** What is recorded together, and who waits for it. */
+export interface PreparedGroup {
+  readonly submissions: readonly Submission[];
+  readonly drafts: readonly PreparedDraft[];
+}
+
+const EMPTY: PreparedGroup = { submissions: [], drafts: [] };
+
+/**
+ * Gives the groups of the queue, prepared, in the order in which they are cut. Asked by one loop, until it is
+ * undefined.
+ */
+export interface GroupPreparation {
+  next(): Promise<PreparedGroup | undefined>;
+}
+
+/** Prepares each group in place when it is asked for. */
+export class PreparationInPlace implements GroupPreparation {
+  readonly #queue: IntakeQueue;
+
+  constructor(queue: IntakeQueue) {
+    this.#queue = queue;
+  }
+
+  async next(): Promise<PreparedGroup | undefined> {
+    const taken = await this.#queue.take();
+    return taken && prepareTaken(taken);
+  }
+}
+
+/**
+ * Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it.
+ */
+export async function prepareTaken(taken: readonly Submission[]): Promise<PreparedGroup> {
+  const submissions: Submission[] = [];
+  const drafts: PreparedDraft[] = [];
+  await new TimeSlices().each(taken, (submission) => {
+    try {
+      drafts.push(...submission.prepare());
+      submissions.push(submission);
+    } catch (error) {
+      submission.reject(error);
+    }
+  });
+  return { submissions, drafts };
+}
+
+/** Tells everyone who waits for a group; nothing of it is recorded. */
+export function refused(submissions: readonly Submission[], error: unknown): PreparedGroup {
+  for (const submission of submissions) submission.reject(error);
+  return EMPTY;
+}
+
+export interface BuiltRecord extends WrittenRecord {
+  readonly leaf: Uint8Array;
+}
+
+/** A group in memory: ordered, hashed and signed, not yet on the disk. */
+export interface BuiltGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  readonly records: readonly BuiltRecord[];
+  readonly heads: TentativeHeads;
+}
+
+/**
+ * Gives drafts their places from `first` on and signs them as one tree. Moves `heads`; touches nothing durable, so a
+ * group that cannot be written is simply dropped.
+ */
+export async function buildGroup(
+  node: NodeId,
+  signer: Signer,
+  drafts: readonly PreparedDraft[],
+  first: number,
+  at: Timestamp,
+  heads: TentativeHeads,
+): Promise<BuiltGroup> {
+  const records: BuiltRecord[] = [];
+  const tree = new Frontier(nativeSuite);
+  await new TimeSlices().each(drafts, (prepared, i) => {
+    const record = buildRecord(node, prepared, first + i, at, heads);
+    tree.append(record.leaf);
+    records.push(record);
+  });
+  const group: Group = {
+    v: 1,
+    type: 'group',
+    node,
+    first,
+    size: records.length,
+    root: writeSha256(tree.root()),
+    keyId: signer.keyId,
+    signedAt: at,
+  };
+  return { group, signed: await signStatement(groupStatement, group, signer), records, heads };
+}
+
+function buildRecord(
+  node: NodeId,
+  { draft, id, payloadHash, claims, links }: PreparedDraft,
+  seq: number,
+  submittedAt: Timestamp,
+  heads: TentativeHeads,
+): BuiltRecord {
+  const head = heads.get(draft);
+  const { record, texts } = makeRecord(nativeSuite, {
+    account: draft.account,
+    claims,
+    id,
+    kind: draft.kind,
+    links,
+    node,
+    payloadHash,
+    seq,
+    sourceId: draft.sourceId,
+    sourcePrev: head?.leaf ?? null,
+    sourceSeq: (head?.sourceSeq ?? 0) + 1,
+    submittedAt,
+  });
+  const leaf = recordLeaf(nativeSuite, texts.head);
+  heads.move({ record, leaf });
+  return { record, texts, leaf };
 }
