@@ -27,11 +27,10 @@ const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/', 'cluster/supervisor
 /** More than a small machine has cores: half of the tests wait most of their time. */
 export const PROCESSES_AT_ONCE = 5;
 /**
- * Files of the first batches: so many that loading is a small part of a process, so few that its memory stays small.
+ * So many that loading is a small part of a process, and so few that its memory stays small and the last ones end
+ * together.
  */
-const MOST_FILES_OF_BATCH = 24;
-/** Files of the last ones, so that all processes end together. */
-const LEAST_FILES_OF_BATCH = 4;
+const MOST_FILES_OF_BATCH = 12;
 
 /** Finds the test files under a folder, in sorted order. Paths come back joined to the folder. */
 export async function schedule(folder: string, selection: Selection): Promise<Schedule> {
@@ -52,15 +51,12 @@ function isOfPackages(path: string): boolean {
   return path.split(sep).includes('node_modules');
 }
 
-/** Neighbours in a batch, for they import much the same. Each takes its share of the files that are left. */
+/** Neighbours in a batch, for they import much the same. */
 function batches(paths: readonly string[]): Batch[] {
-  const cut: Batch[] = [];
-  for (let at = 0; at < paths.length; at += cut.at(-1)?.length ?? 1) {
-    const share = Math.ceil((paths.length - at) / PROCESSES_AT_ONCE);
-    const least = paths.length > LEAST_FILES_OF_BATCH * PROCESSES_AT_ONCE ? LEAST_FILES_OF_BATCH : 1;
-    cut.push(paths.slice(at, at + Math.min(MOST_FILES_OF_BATCH, Math.max(least, share))));
-  }
-  return cut;
+  const size = Math.min(MOST_FILES_OF_BATCH, Math.max(1, Math.ceil(paths.length / PROCESSES_AT_ONCE)));
+  return Array.from({ length: Math.ceil(paths.length / size) }, (_, index) =>
+    paths.slice(index * size, (index + 1) * size),
+  );
 }
 
 function isWanted(name: string, selection: Selection): boolean {
