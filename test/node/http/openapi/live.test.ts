@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Tier } from '../../../../protocol/accounts/tier.ts';
 import { accountTable } from '../../../../node/accounts/account.ts';
 import { newSecondFactorId, secondFactorTable } from '../../../../node/accounts/second-factors/second-factor-table.ts';
+import { KeyedLock } from '../../../../node/concurrency/keyed-lock.ts';
 import { isPersonId } from '../../../../protocol/api/people.ts';
 import { LINK_MS, lostKeyTable, newToken, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
@@ -31,6 +32,8 @@ import {
 } from './trials.ts';
 import { type LiveRequest, LiveWorld, requireAccepted } from './live-world.ts';
 
+/** Operations on an account's calendar, one after another. */
+const calendars = new KeyedLock<string>();
 /** Operations driven at once: each may wait for the ledger. */
 const AT_ONCE = 8;
 
@@ -146,12 +149,18 @@ async function every(
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { method, template } = next;
-      const found = await check(next).catch((error: unknown) => [String(error)]);
+      const checked = isOfCalendar(next) ? calendars.exclusive(accountId(), () => check(next)) : check(next);
+      const found = await checked.catch((error: unknown) => [String(error)]);
       faults.push(...found.map((fault) => `${method} ${template}: ${fault}`.slice(0, 600)));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   assert.equal(faults, []);
+}
+
+/** An account has one address of its calendar: who makes a new one ends the one that another operation asks for. */
+function isOfCalendar({ template }: Operation): boolean {
+  return template.startsWith('/v1/calendar');
 }
 
 /** What is wrong with an answer of acceptance: its form, its type, its headers. */
