@@ -138,8 +138,6 @@ export interface PreparedGroup {
   readonly drafts: readonly PreparedDraft[];
 }
 
-const EMPTY: PreparedGroup = { submissions: [], drafts: [] };
-
 /**
  * Gives the groups of the queue, prepared, in the order in which they are cut. Asked by one loop, until it is
  * undefined.
@@ -163,7 +161,7 @@ export class PreparationInPlace implements GroupPreparation {
 }
 
 /**
- * Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it.
+ * Prepares what goes into a group. A caller whose draft cannot be prepared is told, and keeps no other from the group.
  */
 export async function prepareTaken(taken: readonly Submission[]): Promise<PreparedGroup> {
   const submissions: Submission[] = [];
@@ -179,10 +177,9 @@ export async function prepareTaken(taken: readonly Submission[]): Promise<Prepar
   return { submissions, drafts };
 }
 
-/** Tells everyone who waits for a group; nothing of it is recorded. */
-export function refused(submissions: readonly Submission[], error: unknown): PreparedGroup {
+/** Tells every caller; nothing of theirs is recorded. */
+export function refuse(submissions: readonly Submission[], error: unknown): undefined {
   for (const submission of submissions) submission.reject(error);
-  return EMPTY;
 }
 
 export interface BuiltRecord extends WrittenRecord {

@@ -21,6 +21,7 @@ import {
   IntakeQueue,
   MAX_GROUP_RECORDS,
   PreparationInPlace,
+  refuse,
   type Submission,
   type WaitingDrafts,
 } from './groups.ts';
@@ -335,11 +336,6 @@ async function readEnd({ store, node }: IntakeOptions): Promise<End> {
 function waitingOf(prepared: readonly PreparedDraft[]): WaitingDrafts {
   const bytes = prepared.reduce((sum, { sealed }) => sum + sealed.ciphertext.length, 0);
   return { count: prepared.length, bytes, drafts: null, prepare: () => prepared };
-}
-
-/** Tells every caller; nothing of theirs is recorded. */
-function refuse(submissions: readonly Submission[], error: IntakeError): undefined {
-  for (const submission of submissions) submission.reject(error);
 }
 
 /** Rows of a group, a part at a time. What drafts put beside comes last and in their order. */

@@ -10,7 +10,7 @@ import {
   MAX_GROUP_RECORDS,
   type PreparedGroup,
   prepareTaken,
-  refused,
+  refuse,
   type Submission,
 } from './groups.ts';
 import { IntakeError } from './intake-error.ts';
@@ -209,4 +209,10 @@ function finish({ draft, texts }: NamedDraft, sealed: Iterator<SealedDraft>): Pr
   const { value, done } = sealed.next();
   if (done === true) throw new IntakeError('preparing-failed', 'the thread sealed too few drafts');
   return preparedOf(draft, texts.id, value);
+}
+
+/** The group that is left when everyone who waited for it is told. */
+function refused(submissions: readonly Submission[], error: unknown): PreparedGroup {
+  refuse(submissions, error);
+  return { submissions: [], drafts: [] };
 }

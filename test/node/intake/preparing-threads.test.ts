@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Draft, type DraftTexts, sealDraft } from '../../../node/intake/draft.ts';
-import { MIN_THREAD_RECORDS } from '../../../node/intake/preparing-threads.ts';
 import { DraftPacker, packSealed, unpackDrafts, unpackSealed } from '../../../node/intake/packed-drafts.ts';
-import { PreparingThreads } from '../../../node/intake/preparing-threads.ts';
+import { MIN_THREAD_RECORDS, PreparingThreads } from '../../../node/intake/preparing-threads.ts';
 import { readPayload } from '../../../node/records/payload/payload-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';

@@ -1,7 +1,7 @@
-import { longestTask } from '../../../../scripts/bench/longest-task.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_BATCH_RECORDS } from '../../../../protocol/chain/envelope-rules.ts';
+import { longestTask } from '../../../../scripts/bench/longest-task.ts';
 import { temporaryDirectory } from '../intake-fixture.ts';
 import { requireChain, SealingFixture } from './sealing-fixture.ts';
 
