@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { Semaphore } from './semaphore.ts';
 
@@ -111,7 +113,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   #start(): Worker {
     const { script, heapMiB, data } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB };
-    const worker = new Worker(script, { env: {}, resourceLimits, workerData: data });
+    const worker = new Worker(script, { env: threadEnvironment(), resourceLimits, workerData: data });
     this.#all.add(worker);
     // One that ends with nothing to do is started again for the next order.
     worker.on('error', () => {});
@@ -127,6 +129,12 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     worker.ref();
     await worker.terminate();
   }
+}
+
+/** Of the process's environment a thread gets only where compiled sources are kept, which saves half of its start. */
+function threadEnvironment(): { readonly NODE_COMPILE_CACHE?: string } {
+  const compiled = getCompileCacheDir();
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
 }
 
 /** Too much memory is the order's doing. Anything else is a fault of the program and is reported as it is. */

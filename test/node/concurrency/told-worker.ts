@@ -1,4 +1,4 @@
-// A thread that does what it is told: says it again, never answers, throws, or takes all memory.
+// A thread that does what it is told: says it again, tells its environment, never answers, throws, or takes all memory.
 import { parentPort, threadId } from 'node:worker_threads';
 
 parentPort?.on('message', (order: string) => {
@@ -7,5 +7,6 @@ parentPort?.on('message', (order: string) => {
   if (order === 'fill') {
     for (const held: number[][] = []; ;) held.push(Array.from({ length: 100_000 }, () => Math.random()));
   }
-  if (order !== 'hang') parentPort?.postMessage(`${order} by ${threadId}`, []);
+  if (order === 'environment') parentPort?.postMessage(JSON.stringify(process.env), []);
+  else if (order !== 'hang') parentPort?.postMessage(`${order} by ${threadId}`, []);
 });

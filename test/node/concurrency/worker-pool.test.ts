@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BusyError } from '../../../node/concurrency/semaphore.ts';
@@ -28,6 +30,13 @@ test('one thread serves orders one after another; a pool of ending threads start
   assert.is(first, second);
   await using ending = poolOf({ endsWithOrder: true });
   assert.is.not(await ending.run('a'), await ending.run('a'));
+});
+
+test('of the environment a thread knows where compiled sources are kept, and nothing else', async () => {
+  const kept = getCompileCacheDir();
+  const expected = kept === undefined ? {} : { NODE_COMPILE_CACHE: dirname(kept) };
+  await using pool = poolOf();
+  assert.equal(JSON.parse(await pool.run('environment')), expected);
 });
 
 test('an order that ends its thread fails alone, and says why', async () => {
