@@ -60,8 +60,9 @@ function itemsOf(value: JsonObject[string] | undefined): readonly JsonObject[] {
   return value !== undefined && isJsonArray(value) ? value.filter(isJsonObject) : [];
 }
 
-async function overdueIncident(): Promise<string> {
-  const at = new Date(Date.now() - 15 * 86_400_000 + 3_000).toISOString();
+/** An incident whose clock ends in so many milliseconds. */
+async function incidentDueIn(milliseconds: number): Promise<string> {
+  const at = new Date(Date.now() - 15 * 86_400_000 + milliseconds).toISOString();
   const { body, text } = await node.post('/v1/incident', {
     sourceId: 'loans',
     severity: 'serious',
@@ -101,7 +102,7 @@ test('after a rotation both secrets sign, and the new one alone is shown', async
   assert.is(rotated.status, 200, rotated.text);
   const secret = String(rotated.body.secret);
   assert.is.not(secret, first.secret);
-  await overdueIncident();
+  await incidentDueIn(3_600_000);
   await node.context.dueAlerts.look();
   await until('it to be told of', () => receiver.received.length > 0);
   const [{ body, headers } = { body: '', headers: {} }] = receiver.received;
@@ -110,20 +111,18 @@ test('after a rotation both secrets sign, and the new one alone is shown', async
 });
 
 test('a missed clock is told of once, however often it is looked for', async () => {
-  await made('incident.overdue');
-  const incidentId = await overdueIncident();
+  const { id } = await made('incident.overdue');
+  const incidentId = await incidentDueIn(3_000);
+  const told = () => dataOf('incident.overdue');
   await until('it to be told of', async () => {
     await node.context.dueAlerts.look();
-    return receiver.received.length > 0;
+    return told().length > 0;
   });
   await node.context.dueAlerts.look();
   await node.context.dueAlerts.look();
-  const told = receiver.received
-    .map(({ body }) => Object(JSON.parse(body)).data)
-    // The test before left one beside it.
-    .filter((data) => data.incidentId === incidentId);
+  await until('all to be delivered', async () => (await deliveriesOf(id)).every(({ state }) => state === 'delivered'));
   assert.equal(
-    told.map((data) => [data.incidentId, data.state]),
+    told().map((data) => [data.incidentId, data.state]),
     [[incidentId, 'overdue']],
   );
   assert.not.match(JSON.stringify(receiver.received), /no delivery holds/);
@@ -138,7 +137,7 @@ test('a review is told of as it comes near and when it is due, unless a newer re
   await system('superseded', days(10));
   await system('superseded', days(90));
   const near = String((await system('near', days(10))).body.attestationId);
-  const due = String((await system('due', new Date(Date.now() + 2_000).toISOString())).body.attestationId);
+  const due = String((await system('due', new Date(Date.now() + 5_000).toISOString())).body.attestationId);
   const told = () => dataOf('review.due');
   const look = async (): Promise<number> => {
     await node.context.dueAlerts.look();
