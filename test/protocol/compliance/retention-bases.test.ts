@@ -136,7 +136,7 @@ test('any text is read in a short time', () => {
       const text = words.join('').slice(0, 500);
       const before = performance.now();
       const named = namedBases(text);
-      assert.ok(performance.now() - before < 5_000);
+      assert.ok(performance.now() - before < 1000);
       assert.ok(named.every(({ days }) => days === null || days > 0));
     }),
   );
