@@ -14,8 +14,11 @@ export interface WorkerPoolOptions<Order = unknown> {
   readonly heapMiB: number;
   /** Time that one order may take once a thread has it, in milliseconds. */
   readonly orderMs: number;
-  /** Whether a thread ends with its order, and leaves no garbage behind. Default: it serves the next one too. */
-  readonly endsWithOrder?: boolean;
+  /**
+   * After so long without an order a thread ends, and what it holds ends with it; with 0, each order has a thread of its
+   * own. In milliseconds. Default: it is kept.
+   */
+  readonly idleMs?: number;
   /** Data that each thread gets a copy of when it starts. */
   readonly data?: unknown;
   /** What of an order is given away and not copied. Default: nothing. */
@@ -56,6 +59,8 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #idle: Worker[] = [];
   readonly #all = new Set<Worker>();
+  /** When each idle thread is to end. */
+  readonly #endings = new WeakMap<Worker, NodeJS.Timeout>();
 
   constructor(options: WorkerPoolOptions<Order>) {
     const { threads: places, waiting } = options;
@@ -72,13 +77,14 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
     using _place = await this.#places.enter(either);
     const worker = this.#idle.pop() ?? this.#start();
+    clearTimeout(this.#endings.get(worker));
     let isSound = false;
     try {
       const word = await this.#ask(worker, order, either);
-      isSound = this.#options.endsWithOrder !== true;
+      isSound = this.#options.idleMs !== 0;
       return word;
     } finally {
-      if (isSound && !closing.aborted) this.#idle.push(worker);
+      if (isSound && !closing.aborted) this.#keep(worker);
       else await this.#end(worker);
     }
   }
@@ -119,10 +125,26 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.#all.delete(worker);
-      const at = this.#idle.indexOf(worker);
-      if (at >= 0) this.#idle.splice(at, 1);
+      this.#forget(worker);
     });
     return worker;
+  }
+
+  #keep(worker: Worker): void {
+    const { idleMs } = this.#options;
+    this.#idle.push(worker);
+    if (idleMs === undefined) return;
+    const end = (): void => {
+      this.#forget(worker);
+      void this.#end(worker);
+    };
+    this.#endings.set(worker, setTimeout(end, idleMs).unref());
+  }
+
+  /** Gives it no order any more. */
+  #forget(worker: Worker): void {
+    const at = this.#idle.indexOf(worker);
+    if (at >= 0) this.#idle.splice(at, 1);
   }
 
   async #end(worker: Worker): Promise<void> {

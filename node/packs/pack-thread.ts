@@ -7,16 +7,18 @@ import type { PackCalls, PackOrder, PackWord } from './pack-calls.ts';
 const HEAP_MIB = 192;
 /** What a million records take is some minutes. In milliseconds. */
 const ORDER_MS = 6 * 3_600_000;
+/** Its start takes as long as a small pack: the next of a series finds it there. In milliseconds. */
+const IDLE_MS = 10_000;
 const SCRIPT = new URL('./pack-worker.ts', import.meta.url);
 
-/** Makes packs in a thread, one after the other. Each has a thread of its own, whose memory ends with it. */
+/** Makes packs in a thread, one after the other. It ends soon after the last of a series, and its memory with it. */
 export class PackThread implements AsyncDisposable {
   readonly #pool = new WorkerPool<PackOrder, PackWord>({
     script: SCRIPT,
     threads: 1,
     heapMiB: HEAP_MIB,
     orderMs: ORDER_MS,
-    endsWithOrder: true,
+    idleMs: IDLE_MS,
     given: ({ port }) => [port],
   });
 

@@ -1,4 +1,4 @@
-// A thread that makes one pack and ends. What it throws fails the pack.
+// A thread that makes packs, one after the other. What it throws ends it, and fails the pack.
 import { parentPort } from 'node:worker_threads';
 import { PortCaller } from '../concurrency/port-call.ts';
 import { PortReads } from '../store/port-reads.ts';

@@ -30,7 +30,7 @@ const PACKERS = new WorkerPool<PackingOrder, PackingWord>({
   threads: THREADS,
   heapMiB: MAX_HEAP_MIB,
   orderMs: PACKING_MS,
-  endsWithOrder: true,
+  idleMs: 0,
 });
 
 /**

@@ -28,7 +28,7 @@ const SURVEYORS = new WorkerPool<SurveyOrder, unknown>({
   threads: THREADS,
   heapMiB: THREAD_MEMORY_MIB,
   orderMs: THREAD_MS,
-  endsWithOrder: true,
+  idleMs: 0,
 });
 
 /**

@@ -20,7 +20,7 @@ const READERS = new WorkerPool<{ readonly document: RawDocument; readonly terms:
   threads: THREADS,
   heapMiB: MAX_HEAP_MIB,
   orderMs: READ_MS,
-  endsWithOrder: true,
+  idleMs: 0,
 });
 
 /**

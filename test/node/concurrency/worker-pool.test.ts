@@ -1,9 +1,11 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BusyError } from '../../../node/concurrency/semaphore.ts';
 import { WorkerError, WorkerPool, type WorkerPoolOptions } from '../../../node/concurrency/worker-pool.ts';
+import { until } from '../../fixtures/until.ts';
 
 const LONG_MS = 60_000;
 
@@ -24,12 +26,22 @@ const codeOf = async (answer: Promise<string>) => {
   return error instanceof WorkerError ? error.code : String(error);
 };
 
-test('one thread serves orders one after another; a pool of ending threads starts one for each', async () => {
+test('one thread serves orders one after another, and is kept; with no idle time each order has its own', async () => {
   await using kept = poolOf();
   const [first, second] = await Promise.all([kept.run('a'), kept.run('a')]);
   assert.is(first, second);
-  await using ending = poolOf({ endsWithOrder: true });
+  await using ending = poolOf({ idleMs: 0 });
   assert.is.not(await ending.run('a'), await ending.run('a'));
+});
+
+test('a thread without an order for its idle time ends, and one that got an order in time goes on', async () => {
+  await using pool = poolOf({ idleMs: 20, orderMs: 300 });
+  const first = await pool.run('a');
+  await until('the thread to have ended', async () => {
+    await delay(40);
+    return (await pool.run('a')) !== first;
+  });
+  assert.is(await codeOf(pool.run('hang')), 'too-late');
 });
 
 test('of the environment a thread knows where compiled sources are kept, and nothing else', async () => {
