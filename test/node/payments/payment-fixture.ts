@@ -46,7 +46,7 @@ export const payloads = new PayloadCipher(PAYLOAD_KEY);
 export type Fate = 'kept' | 'refused' | 'dies-before' | 'dies-after';
 
 /** Deadlines so short that a facilitator which hangs costs a test nothing. */
-const DEADLINES = { verifyMs: 15, settleMs: 15, chainMs: 15, lookAgainMs: [1, 1] };
+const SHORT_DEADLINES = { verifyMs: 15, settleMs: 15, chainMs: 15, lookAgainMs: [1, 1] };
 
 /** Paid calls over a real store, with a clock, a chain and a disk that do what they are told. */
 export class PaymentFixture implements AsyncDisposable {
@@ -59,14 +59,17 @@ export class PaymentFixture implements AsyncDisposable {
   isIntakeStopped = false;
   readonly limits = new PaymentLimits();
   readonly #directory: string;
+  readonly #deadlines: typeof SHORT_DEADLINES;
   #open: Opened | undefined;
 
-  private constructor(directory: string) {
+  private constructor(directory: string, deadlines: typeof SHORT_DEADLINES) {
     this.#directory = directory;
+    this.#deadlines = deadlines;
   }
 
-  static async open(): Promise<PaymentFixture> {
-    const fixture = new PaymentFixture(await mkdtemp(join(tmpdir(), 'payments-')));
+  static async open(deadlines: Partial<typeof SHORT_DEADLINES> = {}): Promise<PaymentFixture> {
+    const directory = await mkdtemp(join(tmpdir(), 'payments-'));
+    const fixture = new PaymentFixture(directory, { ...SHORT_DEADLINES, ...deadlines });
     await fixture.start();
     return fixture;
   }
@@ -80,7 +83,7 @@ export class PaymentFixture implements AsyncDisposable {
     const log = pino({ level: 'silent' });
     const ledger = await SettlementLedger.open({ node: NODE, store, now });
     const paymentStore = new PaymentStore({ store, cipher: new PaymentCipher(PAYLOAD_KEY), ledger, now });
-    const settler = new Settler({ means: this.chain, log, deadlines: DEADLINES });
+    const settler = new Settler({ means: this.chain, log, deadlines: this.#deadlines });
     const charger = new PaymentCharger({ paymentStore, settler });
     const { limits } = this;
     const calls = new WalletCalls();

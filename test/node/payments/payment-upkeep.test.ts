@@ -5,6 +5,9 @@ import { paymentEndTable, paymentTable } from '../../../node/payments/payment-ta
 import { HONEST } from './fake-chain.ts';
 import { callOf, PaymentFixture, recordsOf } from './payment-fixture.ts';
 
+/** No answer of the chain is held up for so long. */
+const LONG_MS = 60_000;
+
 test('the start finds out what a crash left open, without its payer', async () => {
   await using fixture = await PaymentFixture.open();
   let writes = 0;
@@ -55,7 +58,7 @@ test('what cannot be ended is left for the next round, and ends no round', async
 });
 
 test('upkeep does not wait for a call that is under way', async () => {
-  await using fixture = await PaymentFixture.open();
+  await using fixture = await PaymentFixture.open({ chainMs: LONG_MS });
   fixture.chain.behaviour = { ...HONEST, settle: 'late' };
   assert.is(await fixture.answer(callOf()), 'outcome-unknown');
   fixture.chain.behaviour = HONEST;
