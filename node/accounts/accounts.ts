@@ -57,7 +57,7 @@ export class Accounts implements AsyncDisposable {
     return this.accountStore.authenticate(apiKey);
   }
 
-  /** The same, of a key seen before; undefined where it was not. Reads nothing. */
+  /** Whose a key was when it was last read; undefined where it was not in force, or never seen. Lets nobody in. */
   peek(apiKey: string): AuthenticatedKey | undefined {
     return this.accountStore.peek(apiKey);
   }

@@ -29,6 +29,12 @@ interface KnownKey {
   usedDay: number;
 }
 
+/** What was read of a key, and how many changes had been made then. */
+interface ReadKey {
+  readonly known: KnownKey | 'revoked';
+  readonly changes: number;
+}
+
 /** Of keys of accounts of other nodes. */
 export type ForeignKeys = Pick<ForeignAccounts, 'key' | 'keyOf'>;
 
@@ -46,8 +52,8 @@ export class KnownKeys {
   readonly #now: () => number;
   readonly #onUse: (digest: string, day: string) => void;
   readonly #foreign: ForeignKeys | undefined;
-  readonly #known = new LRUCache<string, KnownKey | 'revoked'>({ max: MAX_KNOWN_KEYS });
-  /** Counts the changes, so that what was read before one is not remembered after it. */
+  readonly #read = new LRUCache<string, ReadKey>({ max: MAX_KNOWN_KEYS });
+  /** Counts the changes: what was read before the last one tells nobody who they are. */
   #changes = 0;
 
   /** `onUse` is told of a key's first use on each UTC day, and again after a change; of keys of accounts here alone. */
@@ -61,7 +67,8 @@ export class KnownKeys {
   /** A few microseconds for a key seen before. */
   async authenticate(apiKey: string): Promise<Authentication> {
     const digest = keyDigest(apiKey);
-    const known = this.#known.get(digest) ?? (await this.#learn(digest));
+    const read = this.#read.get(digest);
+    const known = read?.changes === this.#changes ? read.known : await this.#learn(digest);
     if (typeof known === 'string') return known;
     const now = this.#now();
     if (now >= known.endsAt) return 'expired';
@@ -73,9 +80,13 @@ export class KnownKeys {
     return known.found;
   }
 
-  /** What is remembered of a key, in force; undefined where nothing is. Reads nothing, and is no use of the key. */
+  /**
+   * Whose a key was when it was last read, so that no change of some account takes others' keys for those of strangers;
+   * undefined where it was not in force, or is not remembered. Says who waits for what, and lets nobody in. Reads
+   * nothing, and is no use of the key.
+   */
   peek(apiKey: string): AuthenticatedKey | undefined {
-    const known = this.#known.peek(keyDigest(apiKey));
+    const known = this.#read.peek(keyDigest(apiKey))?.known;
     return known === undefined || known === 'revoked' || this.#now() >= known.endsAt ? undefined : known.found;
   }
 
@@ -97,18 +108,17 @@ export class KnownKeys {
   /** Whatever is asked from now on is read again. */
   forget(): void {
     this.#changes++;
-    this.#known.clear();
   }
 
   async #learn(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
     const changes = this.#changes;
-    const read = await this.#read(digest);
-    if (read === 'unknown' || changes !== this.#changes) return read;
-    this.#known.set(digest, read);
-    return read;
+    const known = await this.#readFrom(digest);
+    if (known === 'unknown') this.#read.delete(digest);
+    else this.#read.set(digest, { known, changes });
+    return known;
   }
 
-  async #read(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
+  async #readFrom(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
     const key = await apiKeyTable.get(this.#store, digest);
     if (key === undefined) return this.#readForeign(digest);
     const account = await accountTable.get(this.#store, key.account);

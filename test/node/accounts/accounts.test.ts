@@ -112,6 +112,38 @@ test('an answer read before a change is not remembered after it', async () => {
   assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'enterprise');
 });
 
+test('a change of one account leaves it known whose the key of another is; who asks is read again', async () => {
+  await using fixture = await AccountFixture.open();
+  const { accounts, store } = fixture;
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
+  assert.is(accounts.peek(KEY), undefined);
+  await accounts.authenticate(KEY);
+  await accounts.create({ id: 'acc_eu_globex', tier: 'developer' });
+  assert.is(accounts.peek(KEY)?.caller.account.id, 'acc_eu_acme');
+  let reads = 0;
+  const get = store.get.bind(store);
+  store.get = (key) => {
+    reads++;
+    return get(key);
+  };
+  await accounts.authenticate(KEY);
+  assert.ok(reads > 0);
+  reads = 0;
+  await accounts.authenticate(KEY);
+  assert.is(reads, 0);
+});
+
+test('a key that was revoked is nobody’s from its next use on', async () => {
+  await using fixture = await AccountFixture.open();
+  const { accounts } = fixture;
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
+  await accounts.authenticate(KEY);
+  const [key] = await accounts.keys.list('acc_eu_acme');
+  await accounts.keys.revoke('acc_eu_acme', key?.id ?? '', 'operator');
+  assert.is(await accounts.authenticate(KEY), 'revoked');
+  assert.is(accounts.peek(KEY), undefined);
+});
+
 test('weak keys and malformed accounts are refused', async () => {
   await using fixture = await AccountFixture.open();
   const { accounts } = fixture;
