@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { type SharedBytes, sharedBytes } from '../concurrency/shared-bytes.ts';
 import { Problem } from './problem.ts';
 
 interface ArrivingBody {
@@ -76,6 +77,11 @@ export async function readBytes(request: IncomingMessage, limits: ByteLimits): P
   const chunks = await readChunks(request, limits);
   const [only] = chunks;
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+}
+
+/** The same in memory that threads share. Throws what `readChunks` throws. */
+export async function readSharedBytes(request: IncomingMessage, limits: ByteLimits): Promise<SharedBytes> {
+  return sharedBytes(await readChunks(request, limits));
 }
 
 /**

@@ -4,7 +4,8 @@ import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
-import { BodyBudget, discard, readBytes, tooLarge } from './body-bytes.ts';
+import type { SharedBytes } from '../concurrency/shared-bytes.ts';
+import { BodyBudget, type ByteLimits, discard, readBytes, readSharedBytes, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
 
 /** When a caller whose body found no room may send it again. In seconds. */
@@ -95,7 +96,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** One JSON text a line. */
 export const JSON_LINES_TYPE = 'application/x-ndjson';
 
-const BYTE_ORDER_MARK = 0xfeff;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * The JSON object in the body of a request. Call it once for a request, before anything else reads the body.
@@ -123,19 +124,34 @@ export function readJsonText(request: IncomingMessage, limits: BodyLimits): Prom
   return readText(request, limits, [JSON_TYPE]);
 }
 
+/** The same body as it came, for a thread that parses it. Throws what `readJsonBody` throws before it parses. */
+export async function readSharedJson(request: IncomingMessage, limits: BodyLimits): Promise<SharedBytes> {
+  const bytes = await readSharedBytes(request, byteLimits(request, limits, [JSON_TYPE]));
+  requireText(bytes);
+  return bytes;
+}
+
 /** What a form of a page sends (WHATWG URL §5.2). Throws what `readJsonBody` throws before it parses. */
 export async function readFormBody(request: IncomingMessage, limits: BodyLimits): Promise<URLSearchParams> {
   return new URLSearchParams(await readText(request, limits, [FORM_TYPE]));
 }
 
 async function readText(request: IncomingMessage, limits: BodyLimits, types: readonly string[]): Promise<string> {
-  const refusal = refuseByHeaders(request, limits.maxBytes, types);
-  if (refusal !== null) {
-    discard(request);
-    throw refusal;
-  }
-  const { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING } = limits;
-  return decodeBody(await readBytes(request, { maxBytes, deadlineMs, budget }));
+  const bytes = await readBytes(request, byteLimits(request, limits, types));
+  requireText(bytes);
+  return bytes.toString('utf8');
+}
+
+/** What bounds the bytes of a body. Throws what its headers rule out. */
+function byteLimits(
+  request: IncomingMessage,
+  { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING }: BodyLimits,
+  types: readonly string[],
+): ByteLimits {
+  const refusal = refuseByHeaders(request, maxBytes, types);
+  if (refusal === null) return { maxBytes, deadlineMs, budget };
+  discard(request);
+  throw refusal;
 }
 
 /** What the headers of a request rule out, before its body is read. `types`: those that its body may have. */
@@ -168,13 +184,12 @@ function allowsUtf8(parameter: string): boolean {
   return name.trim() !== 'charset' || bare === 'utf-8' || bare === '"utf-8"';
 }
 
-function decodeBody(bytes: Buffer): string {
+/** Throws `Problem` `invalid-json`. */
+function requireText(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw new Problem('invalid-json', 'The body is not UTF-8.');
-  const text = bytes.toString('utf8');
-  if (text.charCodeAt(0) === BYTE_ORDER_MARK) {
+  if (BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte)) {
     throw new Problem('invalid-json', 'The body starts with a byte order mark.');
   }
-  return text;
 }
 
 /** What is said of a body that is no strict JSON. */

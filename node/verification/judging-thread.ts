@@ -2,14 +2,15 @@ import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
+import type { SharedBytes } from '../concurrency/shared-bytes.ts';
 import { BusyError } from '../concurrency/semaphore.ts';
 import { WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
 import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
 /** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */
 export type JudgingOrder =
-  | { readonly text: string; readonly limits: ParseOptions }
-  | { readonly text: string; readonly terms: JudgingTerms };
+  | { readonly bundle: SharedBytes; readonly limits: ParseOptions }
+  | { readonly bundle: SharedBytes; readonly terms: JudgingTerms };
 
 /** What it says to each order. */
 export type JudgingWord =
@@ -59,15 +60,15 @@ export class JudgingThread implements AsyncDisposable {
   }
 
   /** What a bundle asks a node's log about. Throws `JsonError`, `FileError` or `JudgingError`. */
-  async questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
-    const word = await this.#do({ text, limits });
+  async questions(bundle: SharedBytes, limits: ParseOptions): Promise<BundleQuestions> {
+    const word = await this.#do({ bundle, limits });
     if ('questions' in word) return word.questions;
     throw new JudgingError('the thread answered something else');
   }
 
   /** Throws `JsonError`, `FileError` or `JudgingError`. */
-  async judge(text: string, terms: JudgingTerms): Promise<Verdict> {
-    const word = await this.#do({ text, terms });
+  async judge(bundle: SharedBytes, terms: JudgingTerms): Promise<Verdict> {
+    const word = await this.#do({ bundle, terms });
     if ('judged' in word) return word.judged;
     throw new JudgingError('the thread answered something else');
   }

@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { JsonError } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { textOf } from '../concurrency/shared-bytes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { cachingSuite } from '../keys/caching-suite.ts';
 import { judgeBundle, questionsOf } from './judge-bundle.ts';
@@ -12,9 +13,10 @@ const suite = cachingSuite(nativeSuite);
 parentPort?.on('message', (order: JudgingOrder) => parentPort?.postMessage(wordOn(order), []));
 
 function wordOn(order: JudgingOrder): JudgingWord {
+  const text = textOf(order.bundle);
   try {
-    if ('limits' in order) return { questions: questionsOf(suite, order.text, order.limits) };
-    return { judged: judgeBundle(suite, order.text, order.terms) };
+    if ('limits' in order) return { questions: questionsOf(suite, text, order.limits) };
+    return { judged: judgeBundle(suite, text, order.terms) };
   } catch (error) {
     if (error instanceof FileError) {
       const { code, pointer, message } = error;

@@ -12,6 +12,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { COMPUTED_VERDICTS } from '../accounts/limits/route-weights.ts';
+import type { SharedBytes } from '../concurrency/shared-bytes.ts';
 import { BusyError, Semaphore } from '../concurrency/semaphore.ts';
 import { SingleFlight } from '../concurrency/single-flight.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
@@ -25,12 +26,12 @@ import type { LogKnowledge } from './log-knowledge.ts';
 import type { ReceiptsNotKept } from './receipts-not-kept.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 
-/** A usual bundle has about 60,000. In characters. */
-const SHORT_CHARACTERS = 256 << 10;
+/** A usual bundle has about 60,000. In bytes. */
+const SHORT_BYTES = 256 << 10;
 
 /** A short bundle waits behind none that is longer. */
-export function isShortBundle(text: string): boolean {
-  return text.length <= SHORT_CHARACTERS;
+export function isShortBundle(bundle: SharedBytes): boolean {
+  return bundle.length <= SHORT_BYTES;
 }
 
 /** Judges bundles apart from the event loop: short ones in one thread, long ones in another. */
@@ -39,21 +40,21 @@ export class BundleJudge implements AsyncDisposable {
   readonly #long = new JudgingThread();
 
   /** What a bundle asks a node's log about. Throws what `JudgingThread.questions` throws. */
-  questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
-    return this.#threadFor(text).questions(text, limits);
+  questions(bundle: SharedBytes, limits: ParseOptions): Promise<BundleQuestions> {
+    return this.#threadFor(bundle).questions(bundle, limits);
   }
 
   /** Throws what `JudgingThread.judge` throws. */
-  judge(text: string, terms: JudgingTerms): Promise<Verdict> {
-    return this.#threadFor(text).judge(text, terms);
+  judge(bundle: SharedBytes, terms: JudgingTerms): Promise<Verdict> {
+    return this.#threadFor(bundle).judge(bundle, terms);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#short[Symbol.asyncDispose](), this.#long[Symbol.asyncDispose]()]);
   }
 
-  #threadFor(text: string): JudgingThread {
-    return isShortBundle(text) ? this.#short : this.#long;
+  #threadFor(bundle: SharedBytes): JudgingThread {
+    return isShortBundle(bundle) ? this.#short : this.#long;
   }
 }
 
@@ -157,14 +158,14 @@ export class Verifier {
   }
 
   /**
-   * Verdict on the text of a bundle, pinned to this node's federation and by this node's own log. `limits`: on its
-   * JSON. Throws what `JudgingThread.judge` throws.
+   * Verdict on a bundle, given as the UTF-8 of its text, pinned to this node's federation and by this node's own log.
+   * `limits`: on its JSON. Throws what `JudgingThread.judge` throws.
    */
-  async verifyBundle(text: string, limits: ParseOptions): Promise<Verdict> {
+  async verifyBundle(bundle: SharedBytes, limits: ParseOptions): Promise<Verdict> {
     const { now, bundles, knowledge } = this.#options;
-    const { receipt, ...questions } = await bundles.questions(text, limits);
+    const { receipt, ...questions } = await bundles.questions(bundle, limits);
     const log = await knowledge.ask(questions);
-    const verdict = await bundles.judge(text, { log, at: timestampOf(now()), limits });
+    const verdict = await bundles.judge(bundle, { log, at: timestampOf(now()), limits });
     // What is verified is in the decided batch.
     if (receipt !== null && !verdict.verified) await this.#note(receipt);
     return verdict;

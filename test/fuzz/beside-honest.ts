@@ -100,7 +100,7 @@ export class BesideHonest {
     const { forged, settles } = chain;
     const { port, records } = target;
     const honest = new HonestCallers({ port, apiKey: API_KEYS.enterprise, records, callers: HONEST_CALLERS });
-    const watch = new Watch({ port, metricsPort: node.metricsPort, pauseMs: LOOK_MS });
+    const watch = new Watch({ port, metricsPort: node.metricsPort, healthPauseMs: LOOK_MS, metricsPauseMs: LOOK_MS });
     const over = new AbortController();
     const watching = watch.run(over.signal);
     const began = performance.now();

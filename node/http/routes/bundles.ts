@@ -27,7 +27,8 @@ import { JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import { isShortBundle, type PayloadAnswer, type Verifier } from '../../verification/verifier.ts';
 import { askerOf } from '../asked-work.ts';
-import { BodiesUnderWork, MAX_BODY_VALUES, notJson, readJsonText } from '../body.ts';
+import type { SharedBytes } from '../../concurrency/shared-bytes.ts';
+import { BodiesUnderWork, MAX_BODY_VALUES, notJson, readSharedJson } from '../body.ts';
 import { type AddressOf, placeOf } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
@@ -151,17 +152,17 @@ export function verifyBundleRoute({
       problems: ['bundle-malformed'],
     },
     async answer({ context }) {
-      const text = await readJsonText(context.req, { maxBytes: MAX_BUNDLE_BYTES });
-      const underWork = isShortBundle(text) ? SHORT_UNDER_WORK : LONG_UNDER_WORK;
-      using _room = underWork.enter(text.length, askerOf(context.req));
-      return { body: bundleAnswer(await judge(verifier, text), timestampOf(now())) };
+      const bundle = await readSharedJson(context.req, { maxBytes: MAX_BUNDLE_BYTES });
+      const underWork = isShortBundle(bundle) ? SHORT_UNDER_WORK : LONG_UNDER_WORK;
+      using _room = underWork.enter(bundle.length, askerOf(context.req));
+      return { body: bundleAnswer(await judge(verifier, bundle), timestampOf(now())) };
     },
   };
 }
 
-async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Promise<Verdict> {
+async function judge(verifier: Pick<Verifier, 'verifyBundle'>, bundle: SharedBytes): Promise<Verdict> {
   try {
-    return await verifier.verifyBundle(text, { maxDepth: BUNDLE_MAX_DEPTH, maxValues: MAX_BUNDLE_VALUES });
+    return await verifier.verifyBundle(bundle, { maxDepth: BUNDLE_MAX_DEPTH, maxValues: MAX_BUNDLE_VALUES });
   } catch (error) {
     if (error instanceof JsonError) throw notJson(error);
     if (error instanceof JudgingError) {

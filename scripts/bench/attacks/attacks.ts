@@ -6,7 +6,8 @@ import { readChainWallets } from '../../../cluster/chain/chain-wallets.ts';
 import { mintUsdc } from '../../../cluster/chain/usdc-genesis.ts';
 import { chainDirectory } from '../../../cluster/supervisor/parts.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
-import { member } from '../federation/cluster-client.ts';
+import { decisionBodies } from '../decisions.ts';
+import { ClusterClient, member } from '../federation/cluster-client.ts';
 import { type FilledCluster, fillCluster } from '../federation/filled-cluster.ts';
 import { linkAll } from '../federation/linked.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
@@ -26,7 +27,9 @@ const HONEST_CALLERS = 100;
  * So the hundred ask 100 times a second together: what is measured is how long they wait, not how much a node can do.
  */
 const HONEST_PAUSE_MS = 1_000;
-const LOOK_MS = 50;
+const HEALTH_PAUSE_MS = 50;
+/** Fifteen times as often as a usual monitor. */
+const METRICS_PAUSE_MS = 1_000;
 const BATCH_RECORDS = 5_000;
 /** The price of one large batch. */
 const WALLET_USD = '0.135';
@@ -55,13 +58,13 @@ export const attacks: Part = {
     const { quick, home, signal, say } = options;
     const { records, restSeconds } = quick ? QUICK : FULL;
     await using filled = await fillCluster(home, records, options, { TRUSTED_PROXIES: PROXY });
-    const { ids } = filled;
-    await linkAll(filled, ids[0] ?? '', { ...options, beside: 0 });
+    await linkAll(filled, filled.ids[0] ?? '', { ...options, beside: 0 });
+    const account = await honestAccount(filled, records, signal);
     const target = await targetOf(filled, home);
     using _frozen = await freeze(filled, signal);
     const { pid } = filled.cluster.file.nodes[0] ?? {};
     if (typeof pid !== 'number') throw new Error('the node has no process');
-    const node: Attacked = { filled, target, pid };
+    const node: Attacked = { filled, account, target, pid };
     // What is done for the first time is not what is measured.
     await measure(node, 'warm-up', [], { own: 0, files: 0 }, options);
     const before = await residentBytes(pid);
@@ -78,14 +81,21 @@ export const attacks: Part = {
   },
 };
 
+/** An account that attackers have no key of, and records of it, which are verified. */
+interface HonestAccount {
+  readonly apiKey: string;
+  readonly records: readonly string[];
+}
+
 interface Attacked {
   readonly filled: FilledCluster;
+  readonly account: HonestAccount;
   readonly target: AttackTarget;
   readonly pid: number;
 }
 
 async function measure(
-  { filled: { cluster, ids }, target, pid }: Attacked,
+  { filled: { cluster }, account, target, pid }: Attacked,
   name: string,
   names: readonly AttackName[],
   before: ResidentBytes,
@@ -96,8 +106,8 @@ async function measure(
   await using attacking = new AsyncDisposableStack();
   const attackers = names.map((each) => attacking.use(new AttackingProcess(each)));
   await Promise.all(attackers.map((attacker) => attacker.prepare(target)));
-  const honest = new HonestCallers({ port, apiKey: cluster.apiKey, records: ids, callers: HONEST_CALLERS });
-  const watch = new Watch({ port, metricsPort, pauseMs: LOOK_MS });
+  const honest = new HonestCallers({ port, ...account, callers: HONEST_CALLERS });
+  const watch = new Watch({ port, metricsPort, healthPauseMs: HEALTH_PAUSE_MS, metricsPauseMs: METRICS_PAUSE_MS });
   const over = new AbortController();
   const ending = AbortSignal.any([over.signal, signal]);
   const memory = mostResidentBytes(pid, ending);
@@ -113,6 +123,19 @@ async function measure(
   say(rowOf(row).join('  '));
   for (const fault of [...honest.faults, ...watch.faults].slice(0, 5)) say(`not answered: ${fault}`);
   return row;
+}
+
+/** What it asks for is within the limits of its tier. */
+async function honestAccount({ cluster }: FilledCluster, made: number, signal: AbortSignal): Promise<HonestAccount> {
+  const apiKey = cluster.file.demo.apiKeys.enterprise;
+  using client = new ClusterClient(apiKey);
+  const { baseUrl } = cluster.node(0);
+  const records: string[] = [];
+  for (const body of decisionBodies(made)) records.push(await client.attest(baseUrl, body));
+  await until('the last of its records is confirmed', PATIENCE_MS, signal, async () => {
+    return member(await client.get(`${baseUrl}/v1/status/${records.at(-1)}`), 'status') === 'confirmed';
+  });
+  return { apiKey, records };
 }
 
 async function targetOf({ cluster, ids }: FilledCluster, home: string): Promise<AttackTarget> {
@@ -206,8 +229,8 @@ function notesOf(rows: readonly Row[]): string[] {
     `memory at most ${memoryBytes / MEBIBYTE} MiB more: ${missed(memoryBytes, ({ grown }) => grown.own)}`,
     `nobody honest denied: ${missed(0, ({ honest, watch }) => honest.faults.length + watch.faults.length)}`,
     '',
-    'Honest: from the first try to 200, a request a second on each connection (record, verify, status, bundle, health); put',
-    'off are answers 503 with `Retry-After`, denied is all that was never answered 200. Memory: most of its own that was',
+    'Honest: from the first try to 200, a request a second on each connection (record, verify, status, bundle, health), by an',
+    'account of the enterprise tier; put off are answers 503 with `Retry-After`, denied is all that was never answered 200. Memory: most of its own that was',
     'resident (RssAnon), less what was before the first attack; what is not given back of one row stands in the next. Files:',
     'the same of mapped files (RssFile), which the system takes back when it is short. Attackers are processes of least',
     'priority on this machine, as are ledger, chain and the other nodes: on a busy one all of them wait.',

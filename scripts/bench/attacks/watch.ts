@@ -5,8 +5,9 @@ export interface WatchOptions {
   /** Of the API. */
   readonly port: number;
   readonly metricsPort: number;
-  /** Between two looks. */
-  readonly pauseMs: number;
+  /** Between two looks at each. */
+  readonly healthPauseMs: number;
+  readonly metricsPauseMs: number;
 }
 
 const PATIENCE_MS = 60_000;
@@ -27,9 +28,9 @@ export class Watch {
 
   /** At least one look at each. */
   async run(signal: AbortSignal): Promise<void> {
-    const { port, metricsPort, pauseMs } = this.#options;
+    const { port, metricsPort, healthPauseMs, metricsPauseMs } = this.#options;
     const agent = new Agent({ keepAlive: true });
-    const look = async (at: number, path: string, times: number[]): Promise<void> => {
+    const look = async (at: number, path: string, pauseMs: number, times: number[]): Promise<void> => {
       do {
         const began = performance.now();
         const status = await statusOf(agent, at, path);
@@ -38,7 +39,10 @@ export class Watch {
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       } while (!signal.aborted);
     };
-    await Promise.all([look(port, '/v1/health', this.health), look(metricsPort, '/metrics', this.metrics)]);
+    await Promise.all([
+      look(port, '/v1/health', healthPauseMs, this.health),
+      look(metricsPort, '/metrics', metricsPauseMs, this.metrics),
+    ]);
     agent.destroy();
   }
 }

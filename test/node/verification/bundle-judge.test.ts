@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type SharedBytes, sharedBytes } from '../../../node/concurrency/shared-bytes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
 import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
@@ -38,18 +39,21 @@ const terms: JudgingTerms = {
   limits,
 };
 
+const bytesOf = (one: string): SharedBytes => sharedBytes([Buffer.from(one)]);
+
 const judge = new BundleJudge();
 test.after(() => judge[Symbol.asyncDispose]());
 
 test('a thread judges as the protocol does, bundles of any length', async () => {
-  for (const one of [text, long]) assert.equal(await judge.judge(one, terms), judgeBundle(nativeSuite, one, terms));
-  const verdict = await judge.judge(text, terms);
+  for (const one of [text, long])
+    assert.equal(await judge.judge(bytesOf(one), terms), judgeBundle(nativeSuite, one, terms));
+  const verdict = await judge.judge(bytesOf(text), terms);
   assert.equal([verdict.word, verdict.pinned?.version], ['verified', 1]);
 });
 
 test('a bundle asks the log about all that it names', async () => {
   const sizes = [...new Set(bundle.checkpoints.map(({ text: checkpoint }): number => JSON.parse(checkpoint).size))];
-  const questions = await judge.questions(text, limits);
+  const questions = await judge.questions(bytesOf(text), limits);
   assert.equal([questions.places, questions.sizes], [[index], sizes]);
   assert.equal(
     questions.batches.map(({ node, batch: number }) => [node, number]),
@@ -59,7 +63,7 @@ test('a bundle asks the log about all that it names', async () => {
 
 test('what a key signed whose revocation is in force and not known here is not verified, and no checkpoint by it counts', async () => {
   const withUnclear = (...unclear: readonly NodeKey[]) =>
-    judge.judge(text, { ...terms, log: { ...terms.log, unclear } });
+    judge.judge(bytesOf(text), { ...terms, log: { ...terms.log, unclear } });
   const { keyId } = batch.envelope;
   assert.is((await withUnclear({ node: nodeId('eu'), keyId })).word, 'too-few-checkpoints');
   assert.is((await withUnclear({ node: nodeId('us'), keyId })).word, 'verified');
@@ -72,15 +76,15 @@ test('what a key signed whose revocation is in force and not known here is not v
 
 test('what the log knows otherwise is contradicted', async () => {
   const other = new Map([[index, 'another decision']]);
-  const { word } = await judge.judge(text, { ...terms, log: { ...terms.log, decisions: other } });
+  const { word } = await judge.judge(bytesOf(text), { ...terms, log: { ...terms.log, decisions: other } });
   assert.is(word, 'contradicted');
 });
 
 test('what is no JSON, no object or no bundle fails as it does in this thread, and harms no other', async () => {
-  const good = judge.judge(text, terms);
+  const good = judge.judge(bytesOf(text), terms);
   const errors = await Promise.all(
     ['{', '[]', '{"a":1,"a":2}', '{}', text.replace('"receipt"', '"recipe"')].map((bad) =>
-      judge.judge(bad, terms).catch((error: unknown) => error),
+      judge.judge(bytesOf(bad), terms).catch((error: unknown) => error),
     ),
   );
   assert.ok(errors.slice(0, 3).every((error) => error instanceof JsonError));
@@ -99,7 +103,7 @@ test('the event loop goes on: this thread does a small part of the work', async 
   const least = async (work: () => unknown): Promise<number> =>
     Math.min(await cost(work), await cost(work), await cost(work));
   const here = await least(() => judgeBundle(nativeSuite, long, terms));
-  const apart = await least(() => judge.judge(long, terms));
+  const apart = await least(() => judge.judge(bytesOf(long), terms));
   console.log(
     `${(long.length / 2 ** 20).toFixed(1)} MiB: ${apart.toFixed(1)} ms of this thread, ${here.toFixed(1)} ms in it`,
   );
@@ -109,7 +113,7 @@ test('the event loop goes on: this thread does a small part of the work', async 
 test('a bundle that takes too much memory fails alone, whatever waits behind it', async () => {
   await using thread = new JudgingThread({ heapMiB: 24 });
   const outcomes = [long, text, '{', text].map((one) =>
-    thread.judge(one, terms).then(
+    thread.judge(bytesOf(one), terms).then(
       (verdict) => verdict.verified,
       (error: unknown) => (error instanceof Error ? error.name : ''),
     ),
@@ -122,29 +126,29 @@ test('of the longest text and the most values there may be, two bytes a characte
   const values = Array.from({ length: limits.maxValues - 1_000 }, () => 'я'.repeat(characters));
   const longest = JSON.stringify({ ...bundle, keys: values });
   assert.ok(Buffer.byteLength(longest) > MAX_BUNDLE_BYTES * 0.9 && Buffer.byteLength(longest) <= MAX_BUNDLE_BYTES);
-  const error: unknown = await judge.judge(longest, terms).catch((thrown: unknown) => thrown);
+  const error: unknown = await judge.judge(bytesOf(longest), terms).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof FileError, String(error));
 });
 
 test('a bundle that takes too long is given up', async () => {
   await using thread = new JudgingThread({ judgingMs: 5 });
-  const error: unknown = await thread.judge(long, terms).catch((thrown: unknown) => thrown);
+  const error: unknown = await thread.judge(bytesOf(long), terms).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof JudgingError, String(error));
 });
 
 test('what is no fault of the bundle is told as what it is', async () => {
   await using thread = new JudgingThread();
   const unsendable = { ...terms, work: () => undefined };
-  const error: unknown = await thread.judge(text, unsendable).catch((thrown: unknown) => thrown);
+  const error: unknown = await thread.judge(bytesOf(text), unsendable).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof Error && error.name === 'DataCloneError', String(error));
 });
 
 test('disposed, it fails those who wait and takes nothing more', async () => {
   const thread = new JudgingThread();
-  const waiting = thread.judge(long, terms).catch((thrown: unknown) => thrown);
+  const waiting = thread.judge(bytesOf(long), terms).catch((thrown: unknown) => thrown);
   await thread[Symbol.asyncDispose]();
   assert.ok((await waiting) instanceof JudgingError);
-  assert.ok((await thread.judge(text, terms).catch((thrown: unknown) => thrown)) instanceof JudgingError);
+  assert.ok((await thread.judge(bytesOf(text), terms).catch((thrown: unknown) => thrown)) instanceof JudgingError);
 });
 
 test.run();
