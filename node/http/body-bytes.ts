@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { type SharedBytes, sharedBytes } from '../concurrency/shared-bytes.ts';
 import { Problem } from './problem.ts';
 
 interface ArrivingBody {
@@ -79,9 +78,13 @@ export async function readBytes(request: IncomingMessage, limits: ByteLimits): P
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
-/** The same in memory that threads share. Throws what `readChunks` throws. */
-export async function readSharedBytes(request: IncomingMessage, limits: ByteLimits): Promise<SharedBytes> {
-  return sharedBytes(await readChunks(request, limits));
+/** The same in memory of its own, which may be given to a thread. Throws what `readChunks` throws. */
+export async function readOwnBytes(request: IncomingMessage, limits: ByteLimits): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks = await readChunks(request, limits);
+  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(bytes, at);
+  return bytes;
 }
 
 /**

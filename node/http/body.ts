@@ -4,8 +4,7 @@ import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
-import type { SharedBytes } from '../concurrency/shared-bytes.ts';
-import { BodyBudget, type ByteLimits, discard, readBytes, readSharedBytes, tooLarge } from './body-bytes.ts';
+import { BodyBudget, type ByteLimits, discard, readBytes, readOwnBytes, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
 
 /** When a caller whose body found no room may send it again. In seconds. */
@@ -124,9 +123,9 @@ export function readJsonText(request: IncomingMessage, limits: BodyLimits): Prom
   return readText(request, limits, [JSON_TYPE]);
 }
 
-/** The same body as it came, for a thread that parses it. Throws what `readJsonBody` throws before it parses. */
-export async function readSharedJson(request: IncomingMessage, limits: BodyLimits): Promise<SharedBytes> {
-  const bytes = await readSharedBytes(request, byteLimits(request, limits, [JSON_TYPE]));
+/** The same body as it came, to be given to a thread. Throws what `readJsonBody` throws before it parses. */
+export async function readJsonBytes(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readOwnBytes(request, byteLimits(request, limits, [JSON_TYPE]));
   requireText(bytes);
   return bytes;
 }

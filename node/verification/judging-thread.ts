@@ -2,19 +2,27 @@ import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import type { SharedBytes } from '../concurrency/shared-bytes.ts';
 import { BusyError } from '../concurrency/semaphore.ts';
 import { WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
 import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
+/** The UTF-8 of a bundle, in memory of its own: the thread takes it, and who told it has it no more. */
+export type BundleBytes = Uint8Array<ArrayBuffer>;
+
+/** What a bundle asks a node's log about, and the bundle, which is given back. */
+export interface AskedBundle {
+  readonly questions: BundleQuestions;
+  readonly bundle: BundleBytes;
+}
+
 /** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */
 export type JudgingOrder =
-  | { readonly bundle: SharedBytes; readonly limits: ParseOptions }
-  | { readonly bundle: SharedBytes; readonly terms: JudgingTerms };
+  | { readonly bundle: BundleBytes; readonly limits: ParseOptions }
+  | { readonly bundle: BundleBytes; readonly terms: JudgingTerms };
 
 /** What it says to each order. */
 export type JudgingWord =
-  | { readonly questions: BundleQuestions }
+  | AskedBundle
   | { readonly judged: Verdict }
   | {
       readonly malformed: {
@@ -56,18 +64,19 @@ export class JudgingThread implements AsyncDisposable {
       waiting: MAX_WAITING,
       heapMiB: heapMiB ?? LIMITS.heapMiB,
       orderMs: judgingMs ?? LIMITS.judgingMs,
+      given: ({ bundle }) => [bundle.buffer],
     });
   }
 
-  /** What a bundle asks a node's log about. Throws `JsonError`, `FileError` or `JudgingError`. */
-  async questions(bundle: SharedBytes, limits: ParseOptions): Promise<BundleQuestions> {
+  /** What a bundle asks a node's log about, and the bundle. Throws `JsonError`, `FileError` or `JudgingError`. */
+  async questions(bundle: BundleBytes, limits: ParseOptions): Promise<AskedBundle> {
     const word = await this.#do({ bundle, limits });
-    if ('questions' in word) return word.questions;
+    if ('questions' in word) return word;
     throw new JudgingError('the thread answered something else');
   }
 
   /** Throws `JsonError`, `FileError` or `JudgingError`. */
-  async judge(bundle: SharedBytes, terms: JudgingTerms): Promise<Verdict> {
+  async judge(bundle: BundleBytes, terms: JudgingTerms): Promise<Verdict> {
     const word = await this.#do({ bundle, terms });
     if ('judged' in word) return word.judged;
     throw new JudgingError('the thread answered something else');

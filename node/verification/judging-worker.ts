@@ -2,7 +2,6 @@
 import { parentPort } from 'node:worker_threads';
 import { JsonError } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
-import { textOf } from '../concurrency/shared-bytes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { cachingSuite } from '../keys/caching-suite.ts';
 import { judgeBundle, questionsOf } from './judge-bundle.ts';
@@ -10,12 +9,20 @@ import type { JudgingOrder, JudgingWord } from './judging-thread.ts';
 
 const suite = cachingSuite(nativeSuite);
 
-parentPort?.on('message', (order: JudgingOrder) => parentPort?.postMessage(wordOn(order), []));
+parentPort?.on('message', (order: JudgingOrder) => {
+  const { buffer } = order.bundle;
+  const word = wordOn(order);
+  const isGivenBack = 'questions' in word;
+  parentPort?.postMessage(word, isGivenBack ? [buffer] : []);
+  // The memory of what is judged is free at once, and not when it is next looked for.
+  if (!isGivenBack) buffer.transfer(0);
+});
 
 function wordOn(order: JudgingOrder): JudgingWord {
-  const text = textOf(order.bundle);
+  const { bundle } = order;
+  const text = Buffer.from(bundle.buffer, bundle.byteOffset, bundle.byteLength).toString('utf8');
   try {
-    if ('limits' in order) return { questions: questionsOf(suite, text, order.limits) };
+    if ('limits' in order) return { questions: questionsOf(suite, text, order.limits), bundle };
     return { judged: judgeBundle(suite, text, order.terms) };
   } catch (error) {
     if (error instanceof FileError) {

@@ -12,15 +12,14 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { COMPUTED_VERDICTS } from '../accounts/limits/route-weights.ts';
-import type { SharedBytes } from '../concurrency/shared-bytes.ts';
 import { BusyError, Semaphore } from '../concurrency/semaphore.ts';
 import { SingleFlight } from '../concurrency/single-flight.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
 import { disclosureOf } from './bundles.ts';
 import { evidenceStateOf, type ReviewEvidence, type ReviewEvidences } from './evidence-states.ts';
 import type { Evidence } from './evidence.ts';
-import type { BundleQuestions, GivenReceipt, JudgingTerms } from './judge-bundle.ts';
-import { JudgingThread } from './judging-thread.ts';
+import type { GivenReceipt, JudgingTerms } from './judge-bundle.ts';
+import { type AskedBundle, type BundleBytes, JudgingThread } from './judging-thread.ts';
 import type { LinkedReader } from './linked-evidence.ts';
 import type { LogKnowledge } from './log-knowledge.ts';
 import type { ReceiptsNotKept } from './receipts-not-kept.ts';
@@ -30,7 +29,7 @@ import type { Judging, RecordJudge } from './record-judge.ts';
 const SHORT_BYTES = 256 << 10;
 
 /** A short bundle waits behind none that is longer. */
-export function isShortBundle(bundle: SharedBytes): boolean {
+export function isShortBundle(bundle: BundleBytes): boolean {
   return bundle.length <= SHORT_BYTES;
 }
 
@@ -39,13 +38,13 @@ export class BundleJudge implements AsyncDisposable {
   readonly #short = new JudgingThread();
   readonly #long = new JudgingThread();
 
-  /** What a bundle asks a node's log about. Throws what `JudgingThread.questions` throws. */
-  questions(bundle: SharedBytes, limits: ParseOptions): Promise<BundleQuestions> {
+  /** What a bundle asks a node's log about, and the bundle. Throws what `JudgingThread.questions` throws. */
+  questions(bundle: BundleBytes, limits: ParseOptions): Promise<AskedBundle> {
     return this.#threadFor(bundle).questions(bundle, limits);
   }
 
   /** Throws what `JudgingThread.judge` throws. */
-  judge(bundle: SharedBytes, terms: JudgingTerms): Promise<Verdict> {
+  judge(bundle: BundleBytes, terms: JudgingTerms): Promise<Verdict> {
     return this.#threadFor(bundle).judge(bundle, terms);
   }
 
@@ -53,7 +52,7 @@ export class BundleJudge implements AsyncDisposable {
     await Promise.all([this.#short[Symbol.asyncDispose](), this.#long[Symbol.asyncDispose]()]);
   }
 
-  #threadFor(bundle: SharedBytes): JudgingThread {
+  #threadFor(bundle: BundleBytes): JudgingThread {
     return isShortBundle(bundle) ? this.#short : this.#long;
   }
 }
@@ -158,14 +157,15 @@ export class Verifier {
   }
 
   /**
-   * Verdict on a bundle, given as the UTF-8 of its text, pinned to this node's federation and by this node's own log.
-   * `limits`: on its JSON. Throws what `JudgingThread.judge` throws.
+   * Verdict on a bundle, which is taken, pinned to this node's federation and by this node's own log. `limits`: on its
+   * JSON. Throws what `JudgingThread.judge` throws.
    */
-  async verifyBundle(bundle: SharedBytes, limits: ParseOptions): Promise<Verdict> {
+  async verifyBundle(bundle: BundleBytes, limits: ParseOptions): Promise<Verdict> {
     const { now, bundles, knowledge } = this.#options;
-    const { receipt, ...questions } = await bundles.questions(bundle, limits);
+    const asked = await bundles.questions(bundle, limits);
+    const { receipt, ...questions } = asked.questions;
     const log = await knowledge.ask(questions);
-    const verdict = await bundles.judge(bundle, { log, at: timestampOf(now()), limits });
+    const verdict = await bundles.judge(asked.bundle, { log, at: timestampOf(now()), limits });
     // What is verified is in the decided batch.
     if (receipt !== null && !verdict.verified) await this.#note(receipt);
     return verdict;

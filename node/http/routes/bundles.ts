@@ -23,12 +23,11 @@ import type { AnchoringView } from '../../verification/attestation/anchoring-vie
 import { completeBundle, publicProof } from '../../verification/bundles.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import type { FederationProofSources } from '../../verification/federation-proof.ts';
-import { JudgingError } from '../../verification/judging-thread.ts';
+import { type BundleBytes, JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import { isShortBundle, type PayloadAnswer, type Verifier } from '../../verification/verifier.ts';
 import { askerOf } from '../asked-work.ts';
-import type { SharedBytes } from '../../concurrency/shared-bytes.ts';
-import { BodiesUnderWork, MAX_BODY_VALUES, notJson, readSharedJson } from '../body.ts';
+import { BodiesUnderWork, MAX_BODY_VALUES, notJson, readJsonBytes } from '../body.ts';
 import { type AddressOf, placeOf } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
@@ -152,7 +151,7 @@ export function verifyBundleRoute({
       problems: ['bundle-malformed'],
     },
     async answer({ context }) {
-      const bundle = await readSharedJson(context.req, { maxBytes: MAX_BUNDLE_BYTES });
+      const bundle = await readJsonBytes(context.req, { maxBytes: MAX_BUNDLE_BYTES });
       const underWork = isShortBundle(bundle) ? SHORT_UNDER_WORK : LONG_UNDER_WORK;
       using _room = underWork.enter(bundle.length, askerOf(context.req));
       return { body: bundleAnswer(await judge(verifier, bundle), timestampOf(now())) };
@@ -160,7 +159,7 @@ export function verifyBundleRoute({
   };
 }
 
-async function judge(verifier: Pick<Verifier, 'verifyBundle'>, bundle: SharedBytes): Promise<Verdict> {
+async function judge(verifier: Pick<Verifier, 'verifyBundle'>, bundle: BundleBytes): Promise<Verdict> {
   try {
     return await verifier.verifyBundle(bundle, { maxDepth: BUNDLE_MAX_DEPTH, maxValues: MAX_BUNDLE_VALUES });
   } catch (error) {

@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type SharedBytes, sharedBytes } from '../../../node/concurrency/shared-bytes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
-import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
+import { type BundleBytes, JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
 import type { NodeKey } from '../../../node/verification/signing-keys.ts';
 import { BundleJudge } from '../../../node/verification/verifier.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -39,21 +38,24 @@ const terms: JudgingTerms = {
   limits,
 };
 
-const bytesOf = (one: string): SharedBytes => sharedBytes([Buffer.from(one)]);
+const bytesOf = (one: string): BundleBytes => new TextEncoder().encode(one);
 
 const judge = new BundleJudge();
 test.after(() => judge[Symbol.asyncDispose]());
 
 test('a thread judges as the protocol does, bundles of any length', async () => {
-  for (const one of [text, long])
+  for (const one of [text, long]) {
     assert.equal(await judge.judge(bytesOf(one), terms), judgeBundle(nativeSuite, one, terms));
+  }
   const verdict = await judge.judge(bytesOf(text), terms);
   assert.equal([verdict.word, verdict.pinned?.version], ['verified', 1]);
 });
 
 test('a bundle asks the log about all that it names', async () => {
   const sizes = [...new Set(bundle.checkpoints.map(({ text: checkpoint }): number => JSON.parse(checkpoint).size))];
-  const questions = await judge.questions(bytesOf(text), limits);
+  const given = bytesOf(text);
+  const { questions, bundle: back } = await judge.questions(given, limits);
+  assert.equal([given.length, Buffer.from(back).toString()], [0, text]);
   assert.equal([questions.places, questions.sizes], [[index], sizes]);
   assert.equal(
     questions.batches.map(({ node, batch: number }) => [node, number]),
