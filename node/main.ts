@@ -21,6 +21,7 @@ if (process.connected === false) stop.abort();
 
 const USAGE = 'usage: npm run node [-- --reread-ledger]';
 
+// An unknown flag is said in one line, and starts nothing.
 const { values: flags } = requireCommandLine(USAGE, { 'reread-ledger': { type: 'boolean', default: false } });
 const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
@@ -44,8 +45,6 @@ try {
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
-
-/** An unknown flag is said in one line, and starts nothing. */
 
 /** What the operator set wrongly is said in one line. */
 function readConfig(): NodeConfig {

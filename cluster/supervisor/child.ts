@@ -15,6 +15,8 @@ const FORGIVE_AFTER_MS = 30_000;
 
 export interface ChildSpec {
   readonly name: string;
+  /** Of Node. */
+  readonly flags?: readonly string[];
   readonly script: string;
   readonly args?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -78,11 +80,11 @@ export class Child implements AsyncDisposable {
   }
 
   async #launch(): Promise<void> {
-    const { name, script, args = [], env, logFile } = this.#spec;
+    const { name, flags = [], script, args = [], env, logFile } = this.#spec;
     await using log = await open(logFile, 'a', 0o600);
     if (this.#stopping) throw new StartError(`${name} was told to stop`);
     // The IPC channel tells the part when the supervisor is gone, however it went.
-    const child = spawn(process.execPath, [script, ...args], {
+    const child = spawn(process.execPath, [...flags, script, ...args], {
       env: { ...env },
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
     });

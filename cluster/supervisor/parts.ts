@@ -27,6 +27,12 @@ export interface NodeMeans {
  */
 export const ALLOCATOR_VARIABLES = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' } as const;
 
+/**
+ * What V8 is told at the start of a node, as `npm run node` does: each half of a heap's young generation grows to 16 MiB
+ * and not to 64, which stay once a burst has taken them and are larger than a processor's caches.
+ */
+export const HEAP_FLAGS = ['--max-semi-space-size=16'] as const;
+
 const SCRIPTS = join(import.meta.dirname, '../..');
 
 export function ledgerPart({ home, plan, inherited }: PartSetting, accountsFile: string): ChildSpec {
@@ -78,6 +84,7 @@ export function nodePart({ home, plan, inherited }: PartSetting, node: PlannedNo
   const nodeHome = join(home, node.id);
   return {
     name: node.id,
+    flags: HEAP_FLAGS,
     script: join(SCRIPTS, 'node/main.ts'),
     env: {
       ...inherited,

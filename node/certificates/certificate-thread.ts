@@ -21,6 +21,8 @@ const HEAP_MIB = 96;
 const ORDER_MS = 10_000;
 /** Certificates that may wait: one second's work. */
 const MAX_WAITING = 64;
+/** After so long without an order the thread ends, and its memory with it. In milliseconds. */
+const IDLE_MS = 30_000;
 const SCRIPT = new URL('./certificate-worker.ts', import.meta.url);
 
 /**
@@ -33,6 +35,7 @@ export class CertificateThread implements AsyncDisposable {
     waiting: MAX_WAITING,
     heapMiB: HEAP_MIB,
     orderMs: ORDER_MS,
+    idleMs: IDLE_MS,
   });
 
   /** Throws `CertificateError`, and `BusyError` where too many wait. */

@@ -51,6 +51,8 @@ interface JudgingLimits {
 const LIMITS: JudgingLimits = { heapMiB: 256, judgingMs: 20_000 };
 /** Bundles that may wait; of one after the other, more would wait for longer than callers do. */
 const MAX_WAITING = 256;
+/** After so long without a bundle the thread ends, and its memory with it. In milliseconds. */
+const IDLE_MS = 30_000;
 const SCRIPT = new URL('./judging-worker.ts', import.meta.url);
 
 /** Judges bundles in a thread of its own, in the order in which they come, while the event loop goes on. */
@@ -64,6 +66,7 @@ export class JudgingThread implements AsyncDisposable {
       waiting: MAX_WAITING,
       heapMiB: heapMiB ?? LIMITS.heapMiB,
       orderMs: judgingMs ?? LIMITS.judgingMs,
+      idleMs: IDLE_MS,
       given: ({ bundle }) => [bundle.buffer],
     });
   }

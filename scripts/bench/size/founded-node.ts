@@ -3,7 +3,7 @@ import { readClusterEnvironment } from '../../../cluster/environment.ts';
 import { Child } from '../../../cluster/supervisor/child.ts';
 import { ensureLedgerAccounts } from '../../../cluster/supervisor/ledger-accounts.ts';
 import { nodeVariables } from '../../../cluster/supervisor/node-variables.ts';
-import { ALLOCATOR_VARIABLES, ledgerPart } from '../../../cluster/supervisor/parts.ts';
+import { ALLOCATOR_VARIABLES, HEAP_FLAGS, ledgerPart } from '../../../cluster/supervisor/parts.ts';
 import { Forked } from '../forked.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import { type FillAnswer, type FillQuestion, parseFillAnswer } from './fill-forms.ts';
@@ -57,7 +57,13 @@ export class FoundedNode implements AsyncDisposable {
   /** The node as a process like any operator's; resolves once it accepts records. */
   async start(): Promise<Child> {
     const env = { ...this.#inherited, ...ALLOCATOR_VARIABLES, ...this.#variables };
-    const child = new Child({ name: 'node', script: MAIN, env, logFile: join(this.home, 'node.log') });
+    const child = new Child({
+      name: 'node',
+      flags: HEAP_FLAGS,
+      script: MAIN,
+      env,
+      logFile: join(this.home, 'node.log'),
+    });
     try {
       await child.start();
       return child;
