@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
+import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { Route } from '../route.ts';
 import { ANSWER_HEADERS } from './headers.ts';
@@ -24,20 +25,24 @@ const DESCRIPTION = [
   '\n\nFree GET endpoints, paid endpoints and `POST /v1/bundles/verify` may be called by pages of any origin.',
 ].join(' ');
 
-/** The OpenAPI 3.1 document of a node: every route, from the schemas that check requests. */
-export function openApiDocument(routes: readonly Route[], { version, baseUrl }: DocumentOptions): JsonObject {
+/** The OpenAPI 3.1 document of a node: every route, from the schemas that check requests. Written in time slices. */
+export async function openApiDocument(
+  routes: readonly Route[],
+  { version, baseUrl }: DocumentOptions,
+): Promise<JsonObject> {
+  const slices = new TimeSlices();
   const schemas = new NamedSchemas();
   schemas.add('Problem', PROBLEM_SCHEMA);
   schemas.add('PaymentRequired', DEMAND_SCHEMA);
   const paths = new Map<string, Map<string, JsonObject>>();
-  for (const route of routes) {
+  await slices.each(routes, (route) => {
     const path = pathTemplate(route.path);
     const methods = paths.get(path) ?? new Map<string, JsonObject>();
     methods.set(route.method.toLowerCase(), operationOf(route, { routes, schemas, baseUrl }));
     paths.set(path, methods);
-  }
-  const written = Object.fromEntries([...paths].map(([path, methods]) => [path, Object.fromEntries(methods)]));
-  const shared = shareResponses(written);
+  });
+  const written = [...paths].map(([path, methods]) => [path, Object.fromEntries(methods)] as const);
+  const shared = await shareResponses(written, slices);
   return {
     openapi: OPENAPI_VERSION,
     info: {
@@ -82,36 +87,41 @@ interface Shared {
  * Writes each refusal that several operations have in common once: most of the document would be repetition. Answers of
  * acceptance stay where they are.
  */
-function shareResponses(paths: JsonObject): Shared {
+async function shareResponses(
+  paths: readonly (readonly [path: string, methods: JsonObject])[],
+  slices: TimeSlices,
+): Promise<Shared> {
   const uses = new Map<string, number>();
   const count = (text: string): void => void uses.set(text, (uses.get(text) ?? 0) + 1);
-  mapRefusals(paths, (_, response) => {
-    count(JSON.stringify(response));
-    return response;
+  await slices.each(paths, ([, methods]) => {
+    mapRefusals(methods, (_, response) => {
+      count(JSON.stringify(response));
+      return response;
+    });
   });
   const names = new Map<string, string>();
   const responses = new Map<string, JsonObject>();
-  const shared = mapRefusals(paths, (status, response) => {
+  const share = (status: string, response: JsonObject): JsonObject => {
     const text = JSON.stringify(response);
     if (uses.get(text) === 1) return response;
     const name = names.get(text) ?? freshName(`Refused${status}`, responses);
     names.set(text, name);
     responses.set(name, response);
     return { $ref: `#/components/responses/${name}` };
-  });
-  return { paths: shared, responses: Object.fromEntries(responses) };
+  };
+  const shared: [path: string, methods: JsonObject][] = [];
+  await slices.each(paths, ([path, methods]) => void shared.push([path, mapRefusals(methods, share)]));
+  return { paths: Object.fromEntries(shared), responses: Object.fromEntries(responses) };
 }
 
-/** The paths with every refusal of every operation replaced by what it is mapped to. */
-function mapRefusals(paths: JsonObject, map: (status: string, response: JsonObject) => JsonObject): JsonObject {
-  return mapMembers(paths, (methods) =>
-    mapMembers(methods, (operation) => {
-      const { responses } = operation;
-      if (!isJsonObject(responses)) return operation;
-      const mapped = mapMembers(responses, (response, status) => (status < '400' ? response : map(status, response)));
-      return { ...operation, responses: mapped };
-    }),
-  );
+/** The methods of a path with every refusal of every operation replaced by what it is mapped to. */
+function mapRefusals(methods: JsonObject, map: (status: string, response: JsonObject) => JsonObject): JsonObject {
+  return mapMembers(methods, (operation) => {
+    const { responses } = operation;
+    if (!isJsonObject(responses)) return operation;
+    const mapped = mapMembers(responses, (response, status) => (status < '400' ? response : map(status, response)));
+    return { ...operation, responses: mapped };
+  });
 }
 
 function mapMembers(object: JsonObject, map: (member: JsonObject, name: string) => JsonObject): JsonObject {

@@ -14,7 +14,7 @@ import { referenceOf } from './reference.ts';
 export interface PageSources extends FederationPageSources, RecordPageSources {
   readonly agents: Pick<Agents, 'find'>;
   /** The OpenAPI document, of the public address that it names. */
-  readonly document: (baseUrl: string) => JsonObject;
+  readonly document: (baseUrl: string) => Promise<JsonObject>;
 }
 
 /** A file's name has the hash of its contents. In seconds: a year. */
@@ -60,7 +60,7 @@ function referencePageRoute({ pages, baseUrl, document }: PageSources): PageRout
     async answer() {
       const address = baseUrl();
       if (drawn?.address !== address) {
-        const page = referenceOf(document(address), address);
+        const page = referenceOf(await document(address), address);
         drawn = { address, answer: await pageAnswer(pages, page, './') };
       }
       return drawn.answer;

@@ -39,7 +39,7 @@ export function discoveryRoutes(
   ];
 }
 
-function manifestRoute(document: () => HeldBody): FreeRoute {
+function manifestRoute(document: () => Promise<HeldBody>): FreeRoute {
   return documentRoute('/.well-known/x402.json', document, {
     summary: 'What is paid for by the call, and on which terms',
     description: MANIFEST_MEANING,
@@ -48,7 +48,7 @@ function manifestRoute(document: () => HeldBody): FreeRoute {
   });
 }
 
-function resourceListRoute(document: () => HeldBody): FreeRoute {
+function resourceListRoute(document: () => Promise<HeldBody>): FreeRoute {
   return documentRoute('/.well-known/x402', document, {
     summary: 'Addresses that are paid for by the call',
     answer: { shape: ResourceListShape, example: RESOURCE_LIST_EXAMPLE },
@@ -56,12 +56,22 @@ function resourceListRoute(document: () => HeldBody): FreeRoute {
   });
 }
 
-function documentRoute(path: string, document: () => HeldBody, documentation: FreeRoute['documentation']): FreeRoute {
+function documentRoute(
+  path: string,
+  document: () => Promise<HeldBody>,
+  documentation: FreeRoute['documentation'],
+): FreeRoute {
   const headers = { ...ASKED_AGAIN, 'Content-Type': 'application/json' };
-  return { method: 'GET', path, access: 'free', documentation, answer: async () => ({ ...document(), headers }) };
+  return {
+    method: 'GET',
+    path,
+    access: 'free',
+    documentation,
+    answer: async () => ({ ...(await document()), headers }),
+  };
 }
 
-function llmsRoute(document: () => HeldBody): FreeRoute {
+function llmsRoute(document: () => Promise<HeldBody>): FreeRoute {
   return {
     method: 'GET',
     path: '/llms.txt',
@@ -71,6 +81,6 @@ function llmsRoute(document: () => HeldBody): FreeRoute {
       answer: { contentType: TEXT, example: '# Meridian' },
       problems: [],
     },
-    answer: async () => ({ ...document(), headers: { ...ASKED_AGAIN, 'Content-Type': TEXT } }),
+    answer: async () => ({ ...(await document()), headers: { ...ASKED_AGAIN, 'Content-Type': TEXT } }),
   };
 }

@@ -23,10 +23,10 @@ export function openApiRoute(
       answer: { shape: DocumentShape, example: EXAMPLE },
       problems: [],
     },
-    answer: async () => ({ ...written(), headers: { ...ASKED_AGAIN, 'Content-Type': 'application/json' } }),
+    answer: async () => ({ ...(await written()), headers: { ...ASKED_AGAIN, 'Content-Type': 'application/json' } }),
   };
-  const write = (address: string) =>
-    JSON.stringify(openApiDocument([...routes, route], { ...options, baseUrl: address }));
+  const write = async (address: string) =>
+    JSON.stringify(await openApiDocument([...routes, route], { ...options, baseUrl: address }));
   const written = writtenDocument(baseUrl, write);
   return route;
 }

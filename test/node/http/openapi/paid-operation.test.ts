@@ -21,7 +21,7 @@ const route: PaidRoute = {
   },
   prepare: () => () => Promise.resolve({ body: {} }),
 };
-const root = openApiDocument([route], { version: '1', baseUrl: 'https://eu.example' });
+const root = await openApiDocument([route], { version: '1', baseUrl: 'https://eu.example' });
 const document = new ApiDocument(root);
 const operation = document.operation('getX402HederaFactsFact');
 
@@ -62,6 +62,22 @@ test('what else it refuses with is a problem', () => {
   for (const status of [400, 404, 409, 429, 500, 503, 507]) {
     assert.is(operation.answers.get(status)?.content.type, 'application/problem+json', String(status));
   }
+});
+
+test('the event loop turns while a document is written, and nothing in it depends on that', async () => {
+  const options = { version: '1', baseUrl: 'https://eu.example' };
+  const many = Array.from({ length: 1_000 }, (_, n): PaidRoute => ({ ...route, path: `${route.path}/${n}` }));
+  let turns = 0;
+  let isWritten = false;
+  const count = (): void => {
+    turns++;
+    if (!isWritten) setImmediate(count);
+  };
+  setImmediate(count);
+  const written = await openApiDocument(many, options);
+  isWritten = true;
+  assert.ok(turns > 3, `${turns} turns`);
+  assert.equal(await openApiDocument(many, options), written);
 });
 
 test.run();
