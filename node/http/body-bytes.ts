@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { Problem } from './problem.ts';
 
 interface ArrivingBody {
@@ -80,10 +81,16 @@ export async function readBytes(request: IncomingMessage, limits: ByteLimits): P
 
 /** The same in memory of its own, which may be given to a thread. Throws what `readChunks` throws. */
 export async function readOwnBytes(request: IncomingMessage, limits: ByteLimits): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks = await readChunks(request, limits);
+  return joined(await readChunks(request, limits));
+}
+
+/** Pieces as one, in memory of its own; put together in time slices. */
+export async function joined(chunks: readonly Buffer[]): Promise<Buffer<ArrayBuffer>> {
   const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const chunk of chunks) at += chunk.copy(bytes, at);
+  await new TimeSlices().each(chunks, (chunk) => {
+    at += chunk.copy(bytes, at);
+  });
   return bytes;
 }
 

@@ -6,7 +6,7 @@ import { JsonError, type JsonValue } from '../../protocol/json/value.ts';
 import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES } from '../accounts/limits/route-weights.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
-import { BodyBudget, discard, readChunks } from './body-bytes.ts';
+import { BodyBudget, discard, joined, readChunks } from './body-bytes.ts';
 import { BodiesUnderWork, BODY_DEADLINE_MS, type BodyLimits, type ListLimits, refuseByHeaders } from './body.ts';
 import { ItemSplitter, SplitError, type SplitText } from './item-splitter.ts';
 import { fieldError, type FieldError, Problem } from './problem.ts';
@@ -56,7 +56,7 @@ export async function readLongBody(
       holder,
     ),
   );
-  const bytes = await join(chunks);
+  const bytes = await joined(chunks);
   const place = entering.move();
   return { bytes, digest: () => digestOf(bytes), [Symbol.dispose]: () => place.dispose() };
 }
@@ -121,15 +121,6 @@ function requireCapacityNow(request: IncomingMessage, holder: Holder): void {
     discard(request);
     throw error;
   }
-}
-
-async function join(chunks: readonly Buffer[]): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  await new TimeSlices().each(chunks, (chunk) => {
-    at += chunk.copy(bytes, at);
-  });
-  return bytes;
 }
 
 async function digestOf(bytes: Buffer): Promise<string> {
