@@ -79,14 +79,17 @@ export async function readBytes(request: IncomingMessage, limits: ByteLimits): P
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
-/** The same in memory of its own, which may be given to a thread. Throws what `readChunks` throws. */
-export async function readOwnBytes(request: IncomingMessage, limits: ByteLimits): Promise<Uint8Array<ArrayBuffer>> {
-  return joined(await readChunks(request, limits));
+/** Bytes of all pieces. */
+export function lengthOf(chunks: readonly Buffer[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Pieces as one, in memory of its own; put together in time slices. */
+/**
+ * Pieces as one, in memory of its own, which may be given to a thread. It is put together in time slices: whoever asks
+ * for it has a place among bodies under work, since others may arrive meanwhile.
+ */
 export async function joined(chunks: readonly Buffer[]): Promise<Buffer<ArrayBuffer>> {
-  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
+  const bytes = Buffer.allocUnsafeSlow(lengthOf(chunks));
   let at = 0;
   await new TimeSlices().each(chunks, (chunk) => {
     at += chunk.copy(bytes, at);

@@ -4,7 +4,16 @@ import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
-import { BodyBudget, type ByteLimits, discard, readBytes, readOwnBytes, tooLarge } from './body-bytes.ts';
+import {
+  BodyBudget,
+  type ByteLimits,
+  discard,
+  joined,
+  lengthOf,
+  readBytes,
+  readChunks,
+  tooLarge,
+} from './body-bytes.ts';
 import { Problem } from './problem.ts';
 
 /** When a caller whose body found no room may send it again. In seconds. */
@@ -123,11 +132,27 @@ export function readJsonText(request: IncomingMessage, limits: BodyLimits): Prom
   return readText(request, limits, [JSON_TYPE]);
 }
 
-/** The same body as it came, to be given to a thread. Throws what `readJsonBody` throws before it parses. */
-export async function readJsonBytes(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readOwnBytes(request, byteLimits(request, limits, [JSON_TYPE]));
+/** A body as it came, which may be given to a thread. Holds a place among bodies under work until it is disposed. */
+export interface OwnBody extends Disposable {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * The same body as it came, for a thread that parses it. `enter`: makes room for so many bytes. Throws what `enter`
+ * throws, and what `readJsonBody` throws before it parses.
+ */
+export async function readJsonBytes(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  enter: (bytes: number) => Disposable,
+): Promise<OwnBody> {
+  const chunks = await readChunks(request, byteLimits(request, limits, [JSON_TYPE]));
+  using entering = new DisposableStack();
+  entering.use(enter(lengthOf(chunks)));
+  const bytes = await joined(chunks);
   requireText(bytes);
-  return bytes;
+  const place = entering.move();
+  return { bytes, [Symbol.dispose]: () => place.dispose() };
 }
 
 /** What a form of a page sends (WHATWG URL §5.2). Throws what `readJsonBody` throws before it parses. */

@@ -6,7 +6,7 @@ import { JsonError, type JsonValue } from '../../protocol/json/value.ts';
 import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES } from '../accounts/limits/route-weights.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
-import { BodyBudget, discard, joined, readChunks } from './body-bytes.ts';
+import { BodyBudget, discard, joined, lengthOf, readChunks } from './body-bytes.ts';
 import { BodiesUnderWork, BODY_DEADLINE_MS, type BodyLimits, type ListLimits, refuseByHeaders } from './body.ts';
 import { ItemSplitter, SplitError, type SplitText } from './item-splitter.ts';
 import { fieldError, type FieldError, Problem } from './problem.ts';
@@ -50,12 +50,7 @@ export async function readLongBody(
   requireCapacityNow(request, holder);
   const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
   using entering = new DisposableStack();
-  entering.use(
-    LONG_BODIES_UNDER_WORK.enter(
-      chunks.reduce((sum, { length }) => sum + length, 0),
-      holder,
-    ),
-  );
+  entering.use(LONG_BODIES_UNDER_WORK.enter(lengthOf(chunks), holder));
   const bytes = await joined(chunks);
   const place = entering.move();
   return { bytes, digest: () => digestOf(bytes), [Symbol.dispose]: () => place.dispose() };

@@ -29,8 +29,8 @@ import type { Judging, RecordJudge } from './record-judge.ts';
 const SHORT_BYTES = 256 << 10;
 
 /** A short bundle waits behind none that is longer. */
-export function isShortBundle(bundle: BundleBytes): boolean {
-  return bundle.length <= SHORT_BYTES;
+export function isShortBundle(bytes: number): boolean {
+  return bytes <= SHORT_BYTES;
 }
 
 /** Judges bundles apart from the event loop: short ones in one thread, long ones in another. */
@@ -53,7 +53,7 @@ export class BundleJudge implements AsyncDisposable {
   }
 
   #threadFor(bundle: BundleBytes): JudgingThread {
-    return isShortBundle(bundle) ? this.#short : this.#long;
+    return isShortBundle(bundle.length) ? this.#short : this.#long;
   }
 }
 

@@ -151,10 +151,12 @@ export function verifyBundleRoute({
       problems: ['bundle-malformed'],
     },
     async answer({ context }) {
-      const bundle = await readJsonBytes(context.req, { maxBytes: MAX_BUNDLE_BYTES });
-      const underWork = isShortBundle(bundle) ? SHORT_UNDER_WORK : LONG_UNDER_WORK;
-      using _room = underWork.enter(bundle.length, askerOf(context.req));
-      return { body: bundleAnswer(await judge(verifier, bundle), timestampOf(now())) };
+      const enter = (bytes: number): Disposable => {
+        const underWork = isShortBundle(bytes) ? SHORT_UNDER_WORK : LONG_UNDER_WORK;
+        return underWork.enter(bytes, askerOf(context.req));
+      };
+      using bundle = await readJsonBytes(context.req, { maxBytes: MAX_BUNDLE_BYTES }, enter);
+      return { body: bundleAnswer(await judge(verifier, bundle.bytes), timestampOf(now())) };
     },
   };
 }
