@@ -1,28 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/**
- * A document that names the node's public address: written when it is first asked for, once for all who ask meanwhile,
- * and again only after the node has moved. `write` takes that address; where it fails, the next who asks has it tried
- * again.
- */
-export function writtenDocument(
-  baseUrl: () => string,
-  write: (baseUrl: string) => string | Promise<string>,
-): () => Promise<HeldBody> {
-  let held: { readonly address: string; readonly body: Promise<HeldBody> } | undefined;
-  const writeHeld = async (address: string): Promise<HeldBody> => heldBody(await write(address));
-  return () => {
-    const address = baseUrl();
-    if (held?.address === address) return held.body;
-    const body = writeHeld(address);
-    held = { address, body };
-    body.catch(() => {
-      if (held?.body === body) held = undefined;
-    });
-    return body;
-  };
-}
-
 /** Caches ask each time whether it is still the same: it changes as the node is started again, or moves. */
 export const ASKED_AGAIN = { 'Cache-Control': 'public, no-cache' };
 

@@ -9,6 +9,7 @@ import type { Answer, PageRoute } from '../route.ts';
 import { type FederationPageSources, frontPageRoute, logPageRoute } from './federation-pages.ts';
 import { PAGE_HEADERS, pageAnswer } from './page-answer.ts';
 import { type RecordPageSources, recordLookupRoute, recordPageRoute } from './record-page.ts';
+import { onceForAddress } from '../written-document.ts';
 import { referenceOf } from './reference.ts';
 
 export interface PageSources extends FederationPageSources, RecordPageSources {
@@ -51,20 +52,15 @@ function checkPageRoute({ pages, keys }: PageSources): PageRoute {
 
 /** `GET /docs`: the reference of the API, drawn once for each public address. */
 function referencePageRoute({ pages, baseUrl, document }: PageSources): PageRoute {
-  let drawn: { readonly address: string; readonly answer: Answer } | undefined;
+  const drawn = onceForAddress(baseUrl, async (address) => {
+    return pageAnswer(pages, referenceOf(await document(address), address), './');
+  });
   return {
     method: 'GET',
     path: '/docs',
     access: 'free',
     isPage: true,
-    async answer() {
-      const address = baseUrl();
-      if (drawn?.address !== address) {
-        const page = referenceOf(await document(address), address);
-        drawn = { address, answer: await pageAnswer(pages, page, './') };
-      }
-      return drawn.answer;
-    },
+    answer: () => drawn(),
   };
 }
 

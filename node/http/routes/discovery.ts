@@ -6,7 +6,8 @@ import {
 } from '../../../protocol/api/discovery.ts';
 import { type Catalogue, llmsText, manifest, resourceList } from '../discovery/llms-text.ts';
 import { offerOf } from '../discovery/offer.ts';
-import { ASKED_AGAIN, type HeldBody, writtenDocument } from '../entity-tag.ts';
+import { ASKED_AGAIN, type HeldBody } from '../entity-tag.ts';
+import { writtenDocument } from '../written-document.ts';
 import type { FreeRoute, Route } from '../route.ts';
 
 export type DiscoveryOptions = Omit<Catalogue, 'offers' | 'baseUrl'> & {

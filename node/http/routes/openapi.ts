@@ -1,7 +1,8 @@
 import Type from 'typebox';
-import { ASKED_AGAIN, writtenDocument } from '../entity-tag.ts';
+import { ASKED_AGAIN } from '../entity-tag.ts';
 import { type DocumentOptions, OPENAPI_VERSION, openApiDocument } from '../openapi/document.ts';
 import type { FreeRoute, Route } from '../route.ts';
+import { writtenDocument } from '../written-document.ts';
 
 const DocumentShape = Type.Object(
   { openapi: Type.Literal(OPENAPI_VERSION) },

@@ -42,7 +42,7 @@ export type FixtureOptions = Partial<FederationOptions> & {
   readonly judge?: JudgePair;
 };
 
-/** One member's store and the federation rooms over it, on a folder of its own. */
+/** One member's store and the parts of the federation over it, on a folder of its own. */
 export class MemberFixture implements AsyncDisposable {
   readonly node: NodeId;
   readonly store: Store;

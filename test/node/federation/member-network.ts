@@ -11,7 +11,7 @@ import {
 } from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
-/** Members with real stores and rooms, on a wire of this process. */
+/** Members with real stores and parts, on a wire of this process. */
 export class MemberNetwork implements AsyncDisposable {
   readonly federation: TestFederation;
   readonly wire = new FakeNetwork();
@@ -62,7 +62,7 @@ export class MemberNetwork implements AsyncDisposable {
     return this.federation.member(name).node;
   }
 
-  /** The next batch of a member, made by nobody's rooms. */
+  /** The next batch of a member, which no member's parts made. */
   batch(node: string, options: SealOptions = {}, records = 3): Promise<TestBatch> {
     const drafts = Array.from({ length: records }, () => ({}));
     return this.federation.sealBatch(node, drafts, options);

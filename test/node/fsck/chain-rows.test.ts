@@ -349,7 +349,7 @@ test.after(async () => {
   await scratch[Symbol.asyncDispose]();
 });
 
-test('a home that its own rooms wrote is whole', async () => {
+test('a home that its own parts wrote is whole', async () => {
   const result = await fsckAfter(home, async () => []);
   assert.equal(result.report.findings, []);
   assert.equal(result.report.notChecked, []);

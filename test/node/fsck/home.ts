@@ -73,7 +73,7 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 }
 
 /**
- * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
+ * The home of a node `eu` of three, as its own parts write it: `batches` sealed batches of its own and of `us`, with
  * names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the
  * federation's log; where it is asked for, with an account of `eu` and one of `us` that name both nodes.
  */

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { bodyHash, entityTag, heldBody, heldTag, writtenDocument } from '../../../node/http/entity-tag.ts';
+import { bodyHash, entityTag, heldBody, heldTag } from '../../../node/http/entity-tag.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const ENCODINGS = ['br', 'gzip'];
@@ -24,30 +24,6 @@ test('a caller holds what one of its tags names, weak or strong, in an encoding 
   assert.is(held(entityTag(HASH, null)), entityTag(HASH, null));
   assert.is(held(' * '), entityTag(HASH, null));
   assert.is(heldTag(gzip, HASH, []), null);
-});
-
-test('a document is written once for all who ask, again after a move, and again where it failed', async () => {
-  let address = 'https://eu.example';
-  const written: string[] = [];
-  const document = writtenDocument(
-    () => address,
-    async (named) => {
-      written.push(named);
-      await Promise.resolve();
-      if (written.length === 1) throw new Error('it fails once');
-      return `of ${named}`;
-    },
-  );
-  const outcomes = await Promise.allSettled([document(), document()]);
-  assert.equal(
-    outcomes.map(({ status }) => status),
-    ['rejected', 'rejected'],
-  );
-  const [one, other] = await Promise.all([document(), document()]);
-  assert.is(one, other);
-  address = 'https://moved.example';
-  assert.is(Buffer.from((await document()).body).toString(), 'of https://moved.example');
-  assert.equal(written, ['https://eu.example', 'https://eu.example', address]);
 });
 
 test('anything else is not held', () => {

@@ -18,7 +18,7 @@ function gateWrites(node: TestNode): { open(): void; refuse(reason: string): voi
   const gate = Promise.withResolvers<string | undefined>();
   let holdsRecords = false;
   store.write = async (operations) => {
-    // Other rooms write too.
+    // Other parts write too.
     if (operations.some(({ key }) => key.startsWith('body/'))) holdsRecords = true;
     const reason = await gate.promise;
     if (reason !== undefined) throw new Error(reason);

@@ -45,7 +45,7 @@ test('a key answers with its first record and what was kept of it, for a day and
   await requireWholeStore(fixture.store);
 });
 
-test('of twins at the same moment one is recorded and the others are answered with it', async () => {
+test('of duplicates at the same moment one is recorded and the others are answered with it', async () => {
   await using directory = await temporaryDirectory();
   await using fixture = await IntakeFixture.open(directory.path);
   const record = recorder(fixture, new Idempotency(fixture.store, Date.now));

@@ -42,7 +42,7 @@ interface Opened {
 
 const log = pino({ level: 'silent' });
 
-/** A shop of notes over real rooms and a real store, paid by whatever means. */
+/** A shop of notes over real parts and a real store, paid by whatever means. */
 export class FaultsFixture implements AsyncDisposable {
   readonly port: number;
   /** Called in the middle of the work, after its record was prepared. */

@@ -79,7 +79,7 @@ test('replay: one charge, and the answer again', async () => {
   assert.equal(all, { charges: 1, runs: 1 });
 });
 
-test('five concurrent twins: one run, one charge, one answer', async () => {
+test('five concurrent duplicates: one run, one charge, one answer', async () => {
   const payment = fixture.headerOf(await sign(await chain.wallet()));
   const all = await came(async () => {
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => fixture.ask(payment)));

@@ -108,7 +108,7 @@ test('the stock client pays exactly the price, and the receipt names the transac
   assert.is(gain, NOTE_PRICE);
 });
 
-test('twins that come together are one run and one charge; later and after a restart it is the same answer', async () => {
+test('duplicates that come together are one run and one charge; later and after a restart it is the same answer', async () => {
   const payment = await signed(await chain.wallet());
   const before = runs;
   const gain = await earned(async () => {

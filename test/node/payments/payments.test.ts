@@ -65,7 +65,7 @@ test('an answer is replayed while the facilitator is down', async () => {
   assert.is(await fixture.answer(callOf({ nonce: 2 })), 'unavailable');
 });
 
-test('twins that come together get one answer of one run for one charge', async () => {
+test('duplicates that come together get one answer of one run for one charge', async () => {
   await using fixture = await PaymentFixture.open();
   const { work, runs } = counted(callOf());
   const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => fixture.answer(callOf(), work)));

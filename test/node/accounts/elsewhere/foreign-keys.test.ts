@@ -13,18 +13,23 @@ const test = suite('keys of accounts of other nodes');
 const NOW = Date.UTC(2026, 10, 25);
 const at = (ms: number) => timestampOf(NOW + ms);
 
-function knownKeys(room: ElsewhereFixture, now: () => number = () => NOW): KnownKeys {
-  return new KnownKeys(room.store, now, () => assert.unreachable('no use of them is noted here'), room.foreign);
+function knownKeys(elsewhere: ElsewhereFixture, now: () => number = () => NOW): KnownKeys {
+  return new KnownKeys(
+    elsewhere.store,
+    now,
+    () => assert.unreachable('no use of them is noted here'),
+    elsewhere.foreign,
+  );
 }
 
 /** Refusals that this node makes, each a record of its own. */
-function refusals(room: ElsewhereFixture): KeyRefusals {
+function refusals(elsewhere: ElsewhereFixture): KeyRefusals {
   return new KeyRefusals({
-    store: room.store,
-    foreign: room.foreign,
+    store: elsewhere.store,
+    foreign: elsewhere.foreign,
     record: async ({ kind, account, sourceId }) => {
-      const batch = await room.make(US, { kind, account, sourceId });
-      await room.hold(batch);
+      const batch = await elsewhere.make(US, { kind, account, sourceId });
+      await elsewhere.hold(batch);
       const [made] = batch.records;
       if (made === undefined) throw new Error('no record was made');
       return { record: made.record };
@@ -44,21 +49,25 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** A room where these keys are in force. */
+/** A elsewhere where these keys are in force. */
 async function withKeys(...keys: readonly StatedKey[]): Promise<ElsewhereFixture> {
-  const room = await ElsewhereFixture.open();
-  await room.take(statement(1, keys, { nodes: [EU, US] }));
-  await until('the statement', async () => (await room.held()).length === 1);
-  return room;
+  const elsewhere = await ElsewhereFixture.open();
+  await elsewhere.take(statement(1, keys, { nodes: [EU, US] }));
+  await until('the statement', async () => (await elsewhere.held()).length === 1);
+  return elsewhere;
 }
 
 test('what the home states of a key binds it here: scopes, sources, period, addresses and end', async () => {
   const [from, to, expiresAt] = [at(-2_000), at(-1_000), at(1_000)];
   const limits = { sources: ['triage'], from, to, addresses: ['192.0.2.0/24'], expiresAt };
   const bound = statedKey('a', { scopes: ['proof:read'], ...limits });
-  await using room = await withKeys(bound, statedKey('b', { addresses: ['192.0.2.1', 'anywhere'] }), statedKey('c'));
+  await using elsewhere = await withKeys(
+    bound,
+    statedKey('b', { addresses: ['192.0.2.1', 'anywhere'] }),
+    statedKey('c'),
+  );
   let now = NOW;
-  const keys = knownKeys(room, () => now);
+  const keys = knownKeys(elsewhere, () => now);
   const found = await keys.authenticate(textOf('a'));
   if (typeof found === 'string') throw new Error(found);
   const { caller, addresses } = found;
@@ -84,54 +93,54 @@ test('what the home states of a key binds it here: scopes, sources, period, addr
 });
 
 test('a key of the newest version has the text that the last decided one states, or waits until it is decided', async () => {
-  await using room = await withKeys(statedKey('a'));
-  const second = await room.version(statement(2, [statedKey('b', { id: keyId('a') })], { nodes: [EU, US] }));
-  await room.hold(second);
-  await until('the second to be held', async () => (await room.held()).length === 2);
-  assert.equal([await room.word(textOf('a')), await room.word(textOf('b'))], ['ended', 'unknown']);
-  room.decide(second);
-  await until('it to be in force', async () => (await room.word(textOf('b'))) === 'valid');
+  await using elsewhere = await withKeys(statedKey('a'));
+  const second = await elsewhere.version(statement(2, [statedKey('b', { id: keyId('a') })], { nodes: [EU, US] }));
+  await elsewhere.hold(second);
+  await until('the second to be held', async () => (await elsewhere.held()).length === 2);
+  assert.equal([await elsewhere.word(textOf('a')), await elsewhere.word(textOf('b'))], ['ended', 'unknown']);
+  elsewhere.decide(second);
+  await until('it to be in force', async () => (await elsewhere.word(textOf('b'))) === 'valid');
 });
 
 test('a decided version that leaves this node out ends its keys here, until one that names it again is decided too', async () => {
-  await using room = await withKeys(statedKey('a'));
-  await room.take(statement(2, [statedKey('a')], { nodes: [EU] }));
-  assert.is(await room.word(textOf('a')), 'unknown');
-  const third = await room.version(statement(3, [statedKey('a')], { nodes: [EU, US] }));
-  await room.hold(third);
-  await until('the third to be held', async () => (await room.held()).includes(3));
-  assert.is(await room.word(textOf('a')), 'unknown', 'named by a version that is not decided');
-  room.decide(third);
-  await until('it to be in force', async () => (await room.word(textOf('a'))) === 'valid');
+  await using elsewhere = await withKeys(statedKey('a'));
+  await elsewhere.take(statement(2, [statedKey('a')], { nodes: [EU] }));
+  assert.is(await elsewhere.word(textOf('a')), 'unknown');
+  const third = await elsewhere.version(statement(3, [statedKey('a')], { nodes: [EU, US] }));
+  await elsewhere.hold(third);
+  await until('the third to be held', async () => (await elsewhere.held()).includes(3));
+  assert.is(await elsewhere.word(textOf('a')), 'unknown', 'named by a version that is not decided');
+  elsewhere.decide(third);
+  await until('it to be in force', async () => (await elsewhere.word(textOf('a'))) === 'valid');
 });
 
 test('a key refuses itself and what reaches no further than it does, and nothing else', async () => {
   const bound = statedKey('d', { sources: ['triage'] });
   const poor = statedKey('e', { scopes: ['proof:read'] });
   const [small, whole] = [statedKey('f', { sources: ['triage'], scopes: ['attest:write'] }), statedKey('g')];
-  await using room = await withKeys(bound, poor, small, whole);
-  const made = refusals(room);
+  await using elsewhere = await withKeys(bound, poor, small, whole);
+  const made = refusals(elsewhere);
   for (const maker of [bound, poor]) {
     assert.is(await codeOf(made.refuse(ADA, whole.id, maker.id)), 'beyond-maker');
-    assert.is(await room.word(textOf('g')), 'valid');
+    assert.is(await elsewhere.word(textOf('g')), 'valid');
   }
   assert.is(await codeOf(made.refuse(ADA, small.id, bound.id)), 'done');
   assert.is(await codeOf(made.refuse(ADA, poor.id, poor.id)), 'done');
-  assert.equal([await room.word(textOf('f')), await room.word(textOf('e'))], ['refused', 'refused']);
+  assert.equal([await elsewhere.word(textOf('f')), await elsewhere.word(textOf('e'))], ['refused', 'refused']);
   assert.is(await codeOf(made.refuse(ADA, keyId('z'), whole.id)), 'key-not-found');
   assert.is(await codeOf(made.refuse('acc_eu_eve', whole.id, whole.id)), 'maker-ended');
 });
 
 test('a key that was refused refuses no other any more, and one that is not decided yet refuses none', async () => {
   const [thief, whole, fresh] = [statedKey('h'), statedKey('g'), statedKey('k')];
-  await using room = await withKeys(thief, whole);
-  const made = refusals(room);
+  await using elsewhere = await withKeys(thief, whole);
+  const made = refusals(elsewhere);
   const { revokedAt } = await made.refuse(ADA, thief.id, whole.id);
   assert.is(await codeOf(made.refuse(ADA, whole.id, thief.id)), 'maker-ended');
-  assert.is(await room.word(textOf('g')), 'valid');
+  assert.is(await elsewhere.word(textOf('g')), 'valid');
   assert.is((await made.refuse(ADA, thief.id, whole.id)).revokedAt, revokedAt, 'once for all');
-  await room.hold(await room.version(statement(2, [thief, whole, fresh], { nodes: [EU, US] })));
-  await until('the second to be held', async () => (await room.held()).length === 2);
+  await elsewhere.hold(await elsewhere.version(statement(2, [thief, whole, fresh], { nodes: [EU, US] })));
+  await until('the second to be held', async () => (await elsewhere.held()).length === 2);
   assert.is(await codeOf(made.refuse(ADA, whole.id, fresh.id)), 'maker-ended');
 });
 

@@ -68,11 +68,11 @@ function opened({ store, accounts: { accountStore }, onRecord }: AccountFixture)
 }
 
 test('a thief of the store has hashes alone', async () => {
-  await using room = await ShareFixture.open();
+  await using sharing = await ShareFixture.open();
   const text = 'a key of the caller';
-  const first = await room.create();
-  const second = await room.shares.create(room.caller, {}, SUBJECT, { text, key: 'a'.repeat(64), request: 'r' });
-  const bytes = await room.fixture.bytes();
+  const first = await sharing.create();
+  const second = await sharing.shares.create(sharing.caller, {}, SUBJECT, { text, key: 'a'.repeat(64), request: 'r' });
+  const bytes = await sharing.fixture.bytes();
   for (const { token } of [first, second]) {
     assert.is(token.length, 43);
     assert.not.ok(bytes.includes(token));
@@ -80,60 +80,60 @@ test('a thief of the store has hashes alone', async () => {
     assert.not.ok(bytes.includes(Buffer.from(token, 'base64url').toString('hex')));
     const digest = shareDigest(token);
     assert.ok(bytes.includes(digest));
-    assert.is(await refusal(room.shares.enter(digest)), 'link-invalid', 'a hash is no link');
-    assert.is(await refusal(room.shares.enter(token.toLowerCase())), 'link-invalid');
+    assert.is(await refusal(sharing.shares.enter(digest)), 'link-invalid', 'a hash is no link');
+    assert.is(await refusal(sharing.shares.enter(token.toLowerCase())), 'link-invalid');
   }
   assert.not.ok(bytes.includes(text));
 });
 
 test('a link that ended is listed for thirty days; its rows are removed then', async () => {
-  await using room = await ShareFixture.open();
-  const { share } = await room.create();
-  const revoked = await room.create();
-  await room.shares.revoke(room.caller, revoked.share.id);
-  room.fixture.now = Date.parse(share.expiresAt) + ENDED_LISTED_MS - 1;
-  await room.restart();
-  await until('the one that was revoked is gone', async () => (await room.rows()).length === 2);
+  await using sharing = await ShareFixture.open();
+  const { share } = await sharing.create();
+  const revoked = await sharing.create();
+  await sharing.shares.revoke(sharing.caller, revoked.share.id);
+  sharing.fixture.now = Date.parse(share.expiresAt) + ENDED_LISTED_MS - 1;
+  await sharing.restart();
+  await until('the one that was revoked is gone', async () => (await sharing.rows()).length === 2);
   assert.equal(
-    (await room.shares.list(room.caller)).map((one) => [one.share.id, one.status]),
+    (await sharing.shares.list(sharing.caller)).map((one) => [one.share.id, one.status]),
     [[share.id, 'expired']],
   );
-  room.fixture.now++;
-  await room.restart();
-  await until('no row', async () => (await room.rows()).length === 0);
+  sharing.fixture.now++;
+  await sharing.restart();
+  await until('no row', async () => (await sharing.rows()).length === 0);
 });
 
-test('over the bound the link that ended first makes room, and none that works does', async () => {
-  await using room = await ShareFixture.open();
+test('over the bound the link that ended first makes sharing, and none that works does', async () => {
+  await using sharing = await ShareFixture.open();
   const links: IssuedShare[] = [];
-  for (let i = 0; i < MAX_SHARES; i++) links.push(await room.create());
-  assert.is(await refusal(room.create()), 'too-many-shares');
+  for (let i = 0; i < MAX_SHARES; i++) links.push(await sharing.create());
+  assert.is(await refusal(sharing.create()), 'too-many-shares');
   const [first, second] = links.slice(10).map(({ share }) => share.id);
   for (const id of [second, first]) {
-    room.fixture.now++;
-    if (id !== undefined) await room.shares.revoke(room.caller, id);
+    sharing.fixture.now++;
+    if (id !== undefined) await sharing.shares.revoke(sharing.caller, id);
   }
-  await room.create();
-  const ids = new Set<string | undefined>((await room.shares.list(room.caller)).map(({ share: { id } }) => id));
+  await sharing.create();
+  const ids = new Set<string | undefined>((await sharing.shares.list(sharing.caller)).map(({ share: { id } }) => id));
   assert.equal([ids.size, ids.has(first), ids.has(second)], [MAX_SHARES, true, false]);
 });
 
 test('uses that could not be written are written with the next; what is written elsewhere meanwhile stays', async () => {
-  await using room = await ShareFixture.open();
-  const { token, share } = await room.create();
+  await using sharing = await ShareFixture.open();
+  const { token, share } = await sharing.create();
   const digest = shareDigest(token);
-  const { store } = room.fixture;
+  const { store } = sharing.fixture;
   const write = store.write.bind(store);
   store.write = () => Promise.reject(new Error('a full disk'));
-  room.shares.noteUse({ digest, share });
-  room.shares.noteUse({ digest, share });
-  await room.shares.list(room.caller);
+  sharing.shares.noteUse({ digest, share });
+  sharing.shares.noteUse({ digest, share });
+  await sharing.shares.list(sharing.caller);
   store.write = write;
   assert.is((await shareTable.get(store, digest))?.uses, 0);
-  room.fixture.now += DAY_MS;
-  await room.shares.revoke(room.caller, share.id);
-  room.shares.noteUse({ digest, share });
-  const [listed] = await room.shares.list(room.caller);
+  sharing.fixture.now += DAY_MS;
+  await sharing.shares.revoke(sharing.caller, share.id);
+  sharing.shares.noteUse({ digest, share });
+  const [listed] = await sharing.shares.list(sharing.caller);
   assert.equal(
     [listed?.share.uses, listed?.share.lastUsedAt, listed?.status],
     [3, timestampOf(START + DAY_MS), 'revoked'],
@@ -141,23 +141,23 @@ test('uses that could not be written are written with the next; what is written 
 });
 
 test('a link is made, or ended, with its line in the log or not at all', async () => {
-  await using room = await ShareFixture.open();
-  const { token, share } = await room.create();
-  await room.shares[Symbol.asyncDispose]();
-  room.fixture.onRecord = () => Promise.reject(new Error('a full disk'));
-  room.shares = await opened(room.fixture);
-  for (const change of [room.create(), room.shares.revoke(room.caller, share.id)]) {
+  await using sharing = await ShareFixture.open();
+  const { token, share } = await sharing.create();
+  await sharing.shares[Symbol.asyncDispose]();
+  sharing.fixture.onRecord = () => Promise.reject(new Error('a full disk'));
+  sharing.shares = await opened(sharing.fixture);
+  for (const change of [sharing.create(), sharing.shares.revoke(sharing.caller, share.id)]) {
     assert.match(await change.then(() => 'done', String), 'a full disk');
   }
-  assert.is((await room.shares.enter(token)).share.revokedAt, null);
-  assert.is(await accountShareTable.get(room.fixture.store, 'acc_eu_ada', share.id), shareDigest(token));
-  assert.is((await room.rows()).length, 2);
+  assert.is((await sharing.shares.enter(token)).share.revokedAt, null);
+  assert.is(await accountShareTable.get(sharing.fixture.store, 'acc_eu_ada', share.id), shareDigest(token));
+  assert.is((await sharing.rows()).length, 2);
 });
 
 test('a key that was revoked meanwhile makes no link', async () => {
-  await using room = await ShareFixture.open();
-  await room.fixture.accounts.keys.revoke(room.caller.account.id, room.caller.key.id, 'operator');
-  assert.is(await refusal(room.create()), 'maker-ended');
+  await using sharing = await ShareFixture.open();
+  await sharing.fixture.accounts.keys.revoke(sharing.caller.account.id, sharing.caller.key.id, 'operator');
+  assert.is(await refusal(sharing.create()), 'maker-ended');
 });
 
 test.run();

@@ -356,7 +356,7 @@ test('an erasure holds for a store that was restored from a copy, too', async ()
   assert.equal(await filesHolding(store.directory, seed), []);
 });
 
-test('an erasure leaves the row that refuses a twin of a later record of the same text', async () => {
+test('an erasure leaves the row that refuses a duplicate of a later record of the same text', async () => {
   const [id, later] = [await attest({}), await attest({})];
   const { store } = node.context;
   const rows = await Array.fromAsync(duplicateTable.under(store, []));

@@ -32,7 +32,7 @@ test('a second identical attestation is 409 and names the first', async () => {
   assert.is((await node.post('/v1/tiered-attest', body)).status, 200, 'the tiered endpoint has no such rule');
 });
 
-test('of twins at the same moment one is accepted', async () => {
+test('of duplicates at the same moment one is accepted', async () => {
   const body = { sourceId: 's', data: { case: 'race' } };
   const answers = await Promise.all(Array.from({ length: 12 }, () => node.post('/v1/attest', body)));
   const [accepted, ...more] = answers.filter(({ status }) => status === 200);
