@@ -79,22 +79,31 @@ export async function readBytes(request: IncomingMessage, limits: ByteLimits): P
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
-/** Bytes of all pieces. */
-export function lengthOf(chunks: readonly Buffer[]): number {
-  return chunks.reduce((sum, { length }) => sum + length, 0);
+/** A body as it came, in memory of its own. Holds its place among bodies under work until it is disposed. */
+export interface OwnBody extends Disposable {
+  readonly bytes: Buffer<ArrayBuffer>;
 }
 
 /**
- * Pieces as one, in memory of its own, which may be given to a thread. It is put together in time slices: whoever asks
- * for it has a place among bodies under work, since others may arrive meanwhile.
+ * Puts a body together in time slices, once `enter` has made room for its bytes: others arrive meanwhile. Throws what
+ * `readChunks` and `enter` throw.
  */
-export async function joined(chunks: readonly Buffer[]): Promise<Buffer<ArrayBuffer>> {
-  const bytes = Buffer.allocUnsafeSlow(lengthOf(chunks));
+export async function readOwnBody(
+  request: IncomingMessage,
+  limits: ByteLimits,
+  enter: (bytes: number) => Disposable,
+): Promise<OwnBody> {
+  const chunks = await readChunks(request, limits);
+  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+  using entering = new DisposableStack();
+  entering.use(enter(total));
+  const bytes = Buffer.allocUnsafeSlow(total);
   let at = 0;
   await new TimeSlices().each(chunks, (chunk) => {
     at += chunk.copy(bytes, at);
   });
-  return bytes;
+  const place = entering.move();
+  return { bytes, [Symbol.dispose]: () => place.dispose() };
 }
 
 /**

@@ -4,16 +4,7 @@ import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
-import {
-  BodyBudget,
-  type ByteLimits,
-  discard,
-  joined,
-  lengthOf,
-  readBytes,
-  readChunks,
-  tooLarge,
-} from './body-bytes.ts';
+import { BodyBudget, type ByteLimits, discard, type OwnBody, readBytes, readOwnBody, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
 
 /** When a caller whose body found no room may send it again. In seconds. */
@@ -93,7 +84,7 @@ export interface JsonBody {
 export const MAX_BODY_BYTES = 1 << 20;
 /** A `data` of the largest size fits, unless its values are shorter than four bytes on average. */
 export const MAX_BODY_VALUES = 65_536;
-export const BODY_DEADLINE_MS = 30_000;
+const BODY_DEADLINE_MS = 30_000;
 /** What is bounded is the memory of the process, whichever server of it a body arrives at. */
 const ARRIVING = new BodyBudget(BODY_BYTES.arriving);
 /** Of the process too: bodies that records are made of, from when they have arrived until the records are made. */
@@ -129,12 +120,7 @@ export async function readOptionalBody(request: IncomingMessage, limits: BodyLim
 
 /** The same body as its text, for those who parse it elsewhere. Throws what `readJsonBody` throws before it parses. */
 export function readJsonText(request: IncomingMessage, limits: BodyLimits): Promise<string> {
-  return readText(request, limits, [JSON_TYPE]);
-}
-
-/** A body as it came, which may be given to a thread. Holds a place among bodies under work until it is disposed. */
-export interface OwnBody extends Disposable {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  return readText(request, limits);
 }
 
 /**
@@ -146,13 +132,11 @@ export async function readJsonBytes(
   limits: BodyLimits,
   enter: (bytes: number) => Disposable,
 ): Promise<OwnBody> {
-  const chunks = await readChunks(request, byteLimits(request, limits, [JSON_TYPE]));
-  using entering = new DisposableStack();
-  entering.use(enter(lengthOf(chunks)));
-  const bytes = await joined(chunks);
-  requireText(bytes);
-  const place = entering.move();
-  return { bytes, [Symbol.dispose]: () => place.dispose() };
+  using reading = new DisposableStack();
+  const body = reading.use(await readOwnBody(request, byteLimits(request, limits), enter));
+  requireText(body.bytes);
+  reading.move();
+  return body;
 }
 
 /** What a form of a page sends (WHATWG URL §5.2). Throws what `readJsonBody` throws before it parses. */
@@ -160,17 +144,17 @@ export async function readFormBody(request: IncomingMessage, limits: BodyLimits)
   return new URLSearchParams(await readText(request, limits, [FORM_TYPE]));
 }
 
-async function readText(request: IncomingMessage, limits: BodyLimits, types: readonly string[]): Promise<string> {
+async function readText(request: IncomingMessage, limits: BodyLimits, types?: readonly string[]): Promise<string> {
   const bytes = await readBytes(request, byteLimits(request, limits, types));
   requireText(bytes);
   return bytes.toString('utf8');
 }
 
-/** What bounds the bytes of a body. Throws what its headers rule out. */
-function byteLimits(
+/** What bounds the bytes of a body. `types`: those that it may have. Throws `Problem` for what its headers rule out. */
+export function byteLimits(
   request: IncomingMessage,
   { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING }: BodyLimits,
-  types: readonly string[],
+  types?: readonly string[],
 ): ByteLimits {
   const refusal = refuseByHeaders(request, maxBytes, types);
   if (refusal === null) return { maxBytes, deadlineMs, budget };
@@ -179,7 +163,7 @@ function byteLimits(
 }
 
 /** What the headers of a request rule out, before its body is read. `types`: those that its body may have. */
-export function refuseByHeaders(
+function refuseByHeaders(
   { headers }: IncomingMessage,
   maxBytes: number,
   types: readonly string[] = [JSON_TYPE],

@@ -6,14 +6,13 @@ import { JsonError, type JsonValue } from '../../protocol/json/value.ts';
 import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES } from '../accounts/limits/route-weights.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
-import { BodyBudget, discard, joined, lengthOf, readChunks } from './body-bytes.ts';
-import { BodiesUnderWork, BODY_DEADLINE_MS, type BodyLimits, type ListLimits, refuseByHeaders } from './body.ts';
+import { BodyBudget, discard, type OwnBody, readOwnBody } from './body-bytes.ts';
+import { BodiesUnderWork, type BodyLimits, byteLimits, type ListLimits } from './body.ts';
 import { ItemSplitter, SplitError, type SplitText } from './item-splitter.ts';
 import { fieldError, type FieldError, Problem } from './problem.ts';
 
 /** A body that may be tens of megabytes long, as it came. Holds a place among such bodies until it is disposed. */
-export interface LongBody extends Disposable {
-  readonly bytes: Buffer;
+export interface LongBody extends OwnBody {
   /** SHA-256 of the bytes, in hex. */
   digest(): Promise<string>;
 }
@@ -38,22 +37,14 @@ export const LONG_BODIES_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.batches);
  */
 export async function readLongBody(
   request: IncomingMessage,
-  { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING }: BodyLimits,
+  limits: BodyLimits,
   holder: Holder,
   types?: readonly string[],
 ): Promise<LongBody> {
-  const refusal = refuseByHeaders(request, maxBytes, types);
-  if (refusal !== null) {
-    discard(request);
-    throw refusal;
-  }
+  const arriving = byteLimits(request, { budget: ARRIVING, ...limits }, types);
   requireCapacityNow(request, holder);
-  const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
-  using entering = new DisposableStack();
-  entering.use(LONG_BODIES_UNDER_WORK.enter(lengthOf(chunks), holder));
-  const bytes = await joined(chunks);
-  const place = entering.move();
-  return { bytes, digest: () => digestOf(bytes), [Symbol.dispose]: () => place.dispose() };
+  const body = await readOwnBody(request, arriving, (bytes) => LONG_BODIES_UNDER_WORK.enter(bytes, holder));
+  return { ...body, digest: () => digestOf(body.bytes) };
 }
 
 /** Takes a JSON text apart in slices, without parsing it. Throws `Problem` that names the item at fault. */

@@ -229,10 +229,11 @@ function notesOf(rows: readonly Row[]): string[] {
     `memory at most ${memoryBytes / MEBIBYTE} MiB more: ${missed(memoryBytes, ({ grown }) => grown.own)}`,
     `nobody honest denied: ${missed(0, ({ honest, watch }) => honest.faults.length + watch.faults.length)}`,
     '',
-    'Honest: from the first try to 200, a request a second on each connection (record, verify, status, bundle, health), by an',
-    'account of the enterprise tier; put off are answers 503 with `Retry-After`, denied is all that was never answered 200. Memory: most of its own that was',
-    'resident (RssAnon), less what was before the first attack; what is not given back of one row stands in the next. Files:',
-    'the same of mapped files (RssFile), which the system takes back when it is short. Attackers are processes of least',
-    'priority on this machine, as are ledger, chain and the other nodes: on a busy one all of them wait.',
+    'Honest: from the first try to 200, a request a second on each connection (record, verify, status, bundle, health), by',
+    'an account of the enterprise tier; put off are answers 503 with `Retry-After`, denied is all that was never answered',
+    '200. Memory: most of its own that was resident (RssAnon), less what was before the first attack; what is not given back',
+    'of one row stands in the next. Files: the same of mapped files (RssFile), which the system takes back when it is short.',
+    'Attackers are processes of least priority on this machine, as are ledger, chain and the other nodes: on a busy one all',
+    'of them wait.',
   ];
 }

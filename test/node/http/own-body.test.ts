@@ -45,7 +45,7 @@ test('a body finds no room before it is put together', async () => {
   assert.is(await sent('{}', underWork), '{}');
 });
 
-test('what is no text is refused, and leaves its place', async () => {
+test('a body that is not UTF-8, or has a byte order mark, is refused and leaves its place', async () => {
   const underWork = new BodiesUnderWork(UNDER_WORK);
   const damaged = Buffer.from(TEXT);
   damaged[100] = 0xff;
