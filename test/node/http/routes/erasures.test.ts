@@ -88,8 +88,8 @@ test('an erasure destroys keys in every file; proof, verification and flags stay
   assert.equal([body.erasedCount, body.alreadyErased, body.complete], [2, [], true]);
   assert.equal(body.erasures, [{ erasureId: body.erasureId, attestationId: body.attestationId, erasedCount: 2 }]);
   assert.equal((await recordOf(body.attestationId)).links.erased, erased);
-  for (const seed of seeds) assert.equal(await filesHolding(directory, seed), []);
   // Compression writes the end of a seed before zeros as a repetition, where its last bytes happen to be one.
+  for (const seed of seeds) assert.equal(await filesHolding(directory, seed.subarray(0, -3)), []);
   assert.ok((await filesHolding(directory, keptSeed.subarray(0, -3))).length > 0);
 
   const { body: verdict } = await node.get(`/v1/verify/${erased[0]}`);

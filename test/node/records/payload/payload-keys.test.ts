@@ -207,8 +207,8 @@ test('an erased seed is in no file after the purge, and its neighbours still ope
     assert.ok((await filesHolding(directory, seed)).length > 0, 'zeroed, and not purged yet');
   }
   await purges.look();
-  for (const { seed } of gone) assert.equal(await filesHolding(directory, seed.subarray(1)), []);
   // Compression writes the end of a seed before zeros as a repetition, where its last bytes happen to be one.
+  for (const { seed } of gone) assert.equal(await filesHolding(directory, seed.subarray(1, -3)), []);
   for (const { seed } of stays) assert.ok((await filesHolding(directory, seed.subarray(0, -3))).length > 0);
   assert.equal(
     (await readSeeds(store, stays)).map(bytesOf),
