@@ -1,10 +1,11 @@
 /** Strict text ↔ bytes: a decoder either returns exactly the bytes the text stands for, or throws. */
 
-const HEX = /^(?:[0-9a-f]{2})*$/;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const BASE64URL_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const NOT_IN_ALPHABET = 255;
+const HEX_VALUES = new Uint8Array(128).fill(NOT_IN_ALPHABET);
+for (let i = 0; i < 16; i++) HEX_VALUES[i.toString(16).charCodeAt(0)] = i;
 const BASE64URL_VALUES = new Uint8Array(128).fill(NOT_IN_ALPHABET);
 for (let i = 0; i < BASE64URL_ALPHABET.length; i++) BASE64URL_VALUES[BASE64URL_ALPHABET.charCodeAt(i)] = i;
 
@@ -46,29 +47,30 @@ export function encodeHex(bytes: Uint8Array): string {
 
 /** Bytes of lower-case hex. Throws `EncodingError` on upper case, a prefix, an odd length or any other character. */
 export function decodeHex(text: string): Uint8Array {
-  if (!HEX.test(text)) throw new EncodingError('not lower-case hex');
-  const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = (hexDigit(text, 2 * i) << 4) | hexDigit(text, 2 * i + 1);
+  const bytes = new Uint8Array(text.length >> 1);
+  let seen = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const high = HEX_VALUES[text.charCodeAt(2 * i)] ?? NOT_IN_ALPHABET;
+    const low = HEX_VALUES[text.charCodeAt(2 * i + 1)] ?? NOT_IN_ALPHABET;
+    seen |= high | low;
+    bytes[i] = (high << 4) | low;
+  }
+  if (seen > 15 || text.length % 2 !== 0) throw new EncodingError('not lower-case hex');
   return bytes;
-}
-
-/** The value of a digit that is one: `0` is 48, `a` is 97. */
-function hexDigit(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return unit < 97 ? unit - 48 : unit - 87;
 }
 
 /** Base64url without padding (RFC 4648 §5). */
 export function encodeBase64url(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i += 3) {
-    const [a = 0, b = 0, c = 0] = bytes.subarray(i, i + 3);
-    const left = bytes.length - i;
-    text += BASE64URL_ALPHABET.charAt(a >> 2) + BASE64URL_ALPHABET.charAt(((a & 3) << 4) | (b >> 4));
-    if (left > 1) text += BASE64URL_ALPHABET.charAt(((b & 15) << 2) | (c >> 6));
-    if (left > 2) text += BASE64URL_ALPHABET.charAt(c & 63);
+  const units = new Uint8Array(Math.ceil((bytes.length * 4) / 3));
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (const byte of bytes) {
+    bits = ((bits & 63) << 8) | byte;
+    for (held += 8; held >= 6; held -= 6) units[at++] = BASE64URL_ALPHABET.charCodeAt((bits >> (held - 6)) & 63);
   }
-  return text;
+  if (held > 0) units[at] = BASE64URL_ALPHABET.charCodeAt((bits << (6 - held)) & 63);
+  return decoder.decode(units);
 }
 
 /**

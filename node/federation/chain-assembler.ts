@@ -267,7 +267,7 @@ export class ChainAssembler {
     } else {
       this.#takeReceipt(whole, held);
     }
-    this.#held.open.add(checked.leaves, Date.parse(group.signedAt));
+    this.#held.open.addFound(checked.leaves, group);
     this.#held.keyId = group.keyId;
     const batch = await this.#complete();
     if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();

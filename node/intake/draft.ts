@@ -1,6 +1,6 @@
 import type { Claims, Links } from '../../protocol/chain/claims.ts';
 import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/chain/facts.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { type AttestationRecord, requireContent } from '../../protocol/chain/record.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import {
@@ -67,7 +67,7 @@ export function keptFor<Kept extends PaidDraft>(
   return compressPayloads === true ? { ...draft, compressPayload: true } : draft;
 }
 
-/** Names, salts, commits and encrypts. */
+/** Names, salts, commits and encrypts. Throws what `preparedOf` throws. */
 export function prepareDraft(
   draft: Draft,
   node: NodeId,
@@ -110,15 +110,15 @@ export function sealDraft(texts: DraftTexts, cipher: PayloadCipher): SealedDraft
   };
 }
 
+/**
+ * Throws `StatementError` where no member could read the record: found out before it is signed, it harms no other and
+ * was confirmed to nobody.
+ */
 export function preparedOf(draft: Draft, id: RecordId, { payloadHash, hashes, sealed }: SealedDraft): PreparedDraft {
-  return {
-    draft: placeOf(draft),
-    id,
-    payloadHash,
-    claims: claimsOf({ ...draft.claims, ...hashes }),
-    links: linksOf(draft.links),
-    sealed,
-  };
+  const claims = claimsOf({ ...draft.claims, ...hashes });
+  const links = linksOf(draft.links);
+  requireContent({ account: draft.account, sourceId: draft.sourceId, payloadHash, claims, links });
+  return { draft: placeOf(draft), id, payloadHash, claims, links, sealed };
 }
 
 /** Nothing else of the draft: its texts are let go of once they are sealed. */

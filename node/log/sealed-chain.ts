@@ -1,4 +1,4 @@
-import { BatchWalk, type ChainContext, type WalkedBatch } from '../../protocol/chain/batch-walk.ts';
+import { BatchWalk, type ChainContext, type MadeGroup, type WalkedBatch } from '../../protocol/chain/batch-walk.ts';
 import { type ChainState, leastFrom, startOfChain, stateAfter } from '../../protocol/chain/chain-state.ts';
 import { envelopeFits } from '../../protocol/chain/envelope-rules.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
@@ -16,7 +16,7 @@ import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { groupAnew } from './group-anew.ts';
-import { draftHistory, storedGroups, storedHistory } from './stored-chain.ts';
+import { draftHistory, type StoredGroup, storedGroups, storedHistory } from './stored-chain.ts';
 
 /** What the federation's log says of an own batch: the envelope that it decided, and when. */
 export interface OwnDecision {
@@ -89,7 +89,7 @@ export class SealedChain {
       const taken = await readBatch(store, node, state.batch + 1);
       if (taken === undefined) break;
       try {
-        const { sources } = await walk(context, store, state, taken.envelope);
+        const { sources } = await walk(context, state, taken.envelope, storedGroups(store, taken.envelope));
         await store.write(derivedOperations(stateOf(taken, null), sources));
         state = await afterBatch(taken, decisionOf);
       } catch (error) {
@@ -122,16 +122,17 @@ export class SealedChain {
   }
 
   /**
-   * Runs the rules on a draft whose records are on the disk. Groups by another key than the draft's are signed again by
-   * its `signer`, in memory. Throws `ChainRefusal`, and what the store or the key throws.
+   * Runs the rules on a draft whose records are on the disk; `made`: its groups where this process made them all and
+   * still has them, null where they are to be read from the store. Groups by another key than the draft's are signed
+   * again by its `signer`, in memory. Throws `ChainRefusal`, and what the store or the key throws.
    */
-  async walk(draft: Envelope, signer: Signer): Promise<SealableBatch> {
+  async walk(draft: Envelope, signer: Signer, made: readonly MadeGroup[] | null): Promise<SealableBatch> {
     const state = this.#state;
     if (state === null) throw new RangeError('the chain has not begun');
     const anew: Operation[] = [];
     const { store, node } = this.#options;
     const context = { ...this.#context, history: draftHistory(store, node) };
-    const walked = await walk(context, store, state, draft, async (held) => {
+    const walked = await walk(context, state, draft, made ?? storedGroups(store, draft), async (held) => {
       const group = await groupAnew(held, signer);
       if (group !== null) anew.push(groupTable.put([draft.node, group.group.first], group.signed));
       return group?.signed ?? held;
@@ -166,16 +167,18 @@ export class SealedChain {
 /** `signedBy`: each group as it is to be walked. */
 async function walk(
   context: ChainContext,
-  store: Store,
   state: ChainState,
   envelope: Envelope,
+  groups: AsyncIterable<StoredGroup> | Iterable<MadeGroup>,
   signedBy: (held: SignedStatement) => Promise<SignedStatement> = async (held) => held,
 ): Promise<WalkedBatch> {
   const misfit = envelopeFits(state, envelope);
   if (misfit !== null) throw misfit;
   const walking = new BatchWalk(context, envelope);
-  for await (const { signed, records } of storedGroups(store, envelope)) {
-    await walking.takeGroup(await signedBy(signed), records);
+  for await (const group of groups) {
+    const signed = await signedBy(group.signed);
+    if ('made' in group) await walking.takeMade({ signed, made: group.made });
+    else await walking.takeGroup(signed, group.records);
   }
   return walking.finish();
 }

@@ -203,11 +203,10 @@ export class Connections {
     };
     return {
       timeOf: (first, last) => recordTime({ now: clock, isClockOff, sealer: parts.get('sealer') }, first, last),
-      onCommitted({ group, records }) {
+      onCommitted(group) {
         metrics.countGroup();
-        parts.get('packs').noteRecords(records);
-        const leaves = records.map(({ leaf }) => leaf);
-        parts.get('sealer').add(leaves, Date.parse(group.signedAt));
+        parts.get('packs').noteRecords(group.records);
+        parts.get('sealer').add(group);
       },
     };
   }

@@ -7,13 +7,17 @@ import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Envelope } from './envelope.ts';
 import { MAX_STATEMENT_LENGTH, requireSignature } from './member-signature.ts';
-import { type AttestationRecord, readBody, readHead, type RecordHead, recordLeaf, type RecordTexts } from './record.ts';
+import {
+  type AttestationRecord,
+  isTooLong,
+  readBody,
+  readHead,
+  type RecordHead,
+  recordLeaf,
+  type RecordTexts,
+} from './record.ts';
 import { ChainRefusal } from './refusal.ts';
-import { type ChainHistory, type MovedSource, SourceWalk } from './sources.ts';
-
-/** Longest head and body that are read, in UTF-16 units: no closed head is longer, and no request is. */
-const MAX_HEAD_LENGTH = 1024;
-const MAX_BODY_LENGTH = 1 << 20;
+import { type ChainHistory, type MovedSource, type SourcedRecord, SourceWalk } from './sources.ts';
 
 /** Records between two rests. */
 const SLICE = 256;
@@ -36,6 +40,18 @@ export interface DerivedRecord {
 export interface DerivedGroup {
   readonly group: Group;
   readonly records: readonly DerivedRecord[];
+}
+
+/** What the rules ask of a record beside that its texts read, and its leaf. */
+export interface PlacedRecord {
+  readonly record: SourcedRecord & Pick<AttestationRecord, 'node' | 'submittedAt'>;
+  readonly leaf: Uint8Array;
+}
+
+/** A group whose records are at hand because this process made them. */
+export interface MadeGroup {
+  readonly signed: SignedStatement;
+  readonly made: readonly PlacedRecord[];
 }
 
 /** What the records of a whole batch come to. */
@@ -74,14 +90,23 @@ export class BatchWalk {
     this.#begin();
     const group = this.#openGroup(signed, texts.length);
     const records = await this.#openRecords(group, texts);
-    for (let at = 0; at < records.length; at += SLICE) {
-      const slice = records.slice(at, at + SLICE);
-      await this.#sources.take(slice.map(({ record, leaf }) => ({ record, leaf: writeSha256(leaf) })));
-      for (const { leaf } of slice) this.#tree.append(leaf);
-      await this.#context.rest?.();
-    }
-    this.#isReady = true;
+    await this.#take(records);
     return { group, records };
+  }
+
+  /**
+   * The same of a group that this process made: the texts of its records, which it wrote itself, are not read back. All
+   * else is held to the same rules.
+   */
+  async takeMade({ signed, made }: MadeGroup): Promise<void> {
+    this.#begin();
+    const group = this.#openGroup(signed, made.length);
+    this.#requireRoot(
+      group,
+      made.map(({ leaf }) => leaf),
+    );
+    made.forEach(({ record }, i) => this.#requirePlace(record, group.first + i));
+    await this.#take(made);
   }
 
   /** Ends the walk once every record was taken. Throws `ChainRefusal` where one lacks or they are not those sealed. */
@@ -123,34 +148,46 @@ export class BatchWalk {
   async #openRecords(group: Group, texts: readonly RecordTexts[]): Promise<DerivedRecord[]> {
     const { suite } = this.#context;
     const leaves: Uint8Array[] = [];
-    for (const { head, body } of texts) {
-      const isLong = head.length > MAX_HEAD_LENGTH || (body?.length ?? 0) > MAX_BODY_LENGTH;
-      if (isLong) throw new ChainRefusal('record-too-long', 'a record is too long', group.first + leaves.length);
-      leaves.push(leafOf(suite, head, group.first + leaves.length));
+    for (const each of texts) {
+      const seq = group.first + leaves.length;
+      if (isTooLong(each)) throw new ChainRefusal('record-too-long', 'a record is too long', seq);
+      leaves.push(leafOf(suite, each.head, seq));
       if (leaves.length % SLICE === 0) await this.#context.rest?.();
     }
-    if (!equalBytes(merkleRoot(suite, leaves), hashBytes(group.root))) {
-      throw new ChainRefusal('group-root-mismatch', `the records of group ${group.first} are not those signed`);
-    }
+    this.#requireRoot(group, leaves);
     const records: DerivedRecord[] = [];
     for (const [i, leaf] of leaves.entries()) {
-      const record = this.#openRecord(group.first + i, texts[i]);
+      const record = readRecord(suite, group.first + i, texts[i]?.head ?? '', texts[i]?.body ?? null);
+      this.#requirePlace(record, group.first + i);
       records.push({ record, leaf });
       if (records.length % SLICE === 0) await this.#context.rest?.();
     }
     return records;
   }
 
-  #openRecord(seq: number, texts: RecordTexts | undefined): AttestationRecord {
-    const { node, from, sealedAt } = this.#envelope;
-    const record = readRecord(this.#context.suite, seq, texts?.head ?? '', texts?.body ?? null);
-    if (record.node !== node || record.seq !== seq) {
-      throw new ChainRefusal('record-out-of-place', `record ${record.node}/${record.seq} in place of ${seq}`, seq);
+  #requireRoot({ first, root }: Group, leaves: readonly Uint8Array[]): void {
+    if (equalBytes(merkleRoot(this.#context.suite, leaves), hashBytes(root))) return;
+    throw new ChainRefusal('group-root-mismatch', `the records of group ${first} are not those signed`);
+  }
+
+  async #take(records: readonly PlacedRecord[]): Promise<void> {
+    for (let at = 0; at < records.length; at += SLICE) {
+      const slice = records.slice(at, at + SLICE);
+      await this.#sources.take(slice.map(({ record, leaf }) => ({ record, leaf: writeSha256(leaf) })));
+      for (const { leaf } of slice) this.#tree.append(leaf);
+      await this.#context.rest?.();
     }
-    if (record.submittedAt < from || record.submittedAt > sealedAt) {
-      throw new ChainRefusal('submitted-outside-batch', `submitted at ${record.submittedAt}`, seq);
+    this.#isReady = true;
+  }
+
+  #requirePlace({ node, seq, submittedAt }: PlacedRecord['record'], place: number): void {
+    const { node: own, from, sealedAt } = this.#envelope;
+    if (node !== own || seq !== place) {
+      throw new ChainRefusal('record-out-of-place', `record ${node}/${seq} in place of ${place}`, place);
     }
-    return record;
+    if (submittedAt < from || submittedAt > sealedAt) {
+      throw new ChainRefusal('submitted-outside-batch', `submitted at ${submittedAt}`, place);
+    }
   }
 }
 

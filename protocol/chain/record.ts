@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox';
 import { hashText } from '../hash.ts';
 import { nodeOfRecord } from '../ids.ts';
 import { leafHash } from '../merkle/hash.ts';
+import { Compile } from '../shape-check.ts';
+import { shapeFault } from '../shape-fault.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { canonicalText, StatementError } from '../statement/statement.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
@@ -22,16 +24,22 @@ const HeadShape = Closed({
 });
 export type RecordHead = Static<typeof HeadShape>;
 
-/** The other half: whose the record is, what it claims and what it is linked to. */
-const BodyShape = Closed({
+const ContentShape = Closed({
   account: Type.String({ minLength: 1, maxLength: 64 }),
   sourceId: Type.String({ minLength: 1 }),
-  /** Gapless counter of the account's source on this node, from 1, and the leaf hash of the record before. */
-  sourceSeq: OrdinalShape,
-  sourcePrev: Type.Union([Sha256Shape, Type.Null()]),
   payloadHash: Sha256Shape,
   claims: ClaimsShape,
   links: LinksShape,
+});
+/** What a record says, whatever place it gets. */
+export type RecordContent = Static<typeof ContentShape>;
+
+/** The other half: whose the record is, what it claims and what it is linked to. */
+const BodyShape = Closed({
+  ...ContentShape.properties,
+  /** Gapless counter of the account's source on this node, from 1, and the leaf hash of the record before. */
+  sourceSeq: OrdinalShape,
+  sourcePrev: Type.Union([Sha256Shape, Type.Null()]),
 });
 export type RecordBody = Static<typeof BodyShape>;
 
@@ -55,10 +63,28 @@ export interface WrittenRecord {
   readonly texts: WholeTexts;
 }
 
+/** Longest head and body that are read, in UTF-16 units: no closed head is longer, and no request is. */
+const MAX_HEAD_LENGTH = 1024;
+const MAX_BODY_LENGTH = 1 << 20;
+
+const content = Compile(ContentShape);
 const headText = canonicalText('record head', HeadShape);
 const bodyText = canonicalText('record body', BodyShape);
 
 type Hashing = Pick<Suite, 'sha256Hex'>;
+
+/** Throws `StatementError` where no record of this content would read: nobody could derive it. */
+export function requireContent({ account, claims, links, payloadHash, sourceId }: RecordContent): void {
+  const value = { account, claims, links, payloadHash, sourceId };
+  if (content.Check(value)) return;
+  const { pointer, message } = shapeFault(content, value);
+  throw new StatementError(`record content: ${pointer} ${message}`);
+}
+
+/** Whether one of the texts is longer than any that is read. */
+export function isTooLong({ head, body }: RecordTexts): boolean {
+  return head.length > MAX_HEAD_LENGTH || (body?.length ?? 0) > MAX_BODY_LENGTH;
+}
 
 /** A record of these members, and its texts. */
 export function makeRecord(suite: Hashing, fields: Omit<AttestationRecord, 'body' | 'v'>): WrittenRecord {
@@ -68,7 +94,10 @@ export function makeRecord(suite: Hashing, fields: Omit<AttestationRecord, 'body
   const rest: RecordBody = { account, claims, links, payloadHash, sourceId, sourcePrev, sourceSeq };
   const body = bodyText.write(rest);
   const head: RecordHead = { body: hashText(suite, body), id, kind, node, seq, submittedAt, v: 2 };
-  return { record: { ...head, ...rest }, texts: { head: headText.write(head), body } };
+  return {
+    record: { ...rest, body: head.body, id, kind, node, seq, submittedAt, v: 2 },
+    texts: { head: headText.write(head), body },
+  };
 }
 
 /** The two texts of a record whose `body` is not known yet. */

@@ -30,6 +30,9 @@ export interface ChainHistory {
   placesOf(ids: readonly RecordId[]): Promise<readonly (number | undefined)[]>;
 }
 
+/** What links a record to those before it. */
+export type SourcedRecord = Pick<AttestationRecord, 'account' | 'id' | 'seq' | 'sourceId' | 'sourcePrev' | 'sourceSeq'>;
+
 /** Sources and ids along one batch, on top of those before it. Holds the sources that the batch touches. */
 export class SourceWalk {
   readonly #history: ChainHistory;
@@ -45,7 +48,7 @@ export class SourceWalk {
   }
 
   /** Takes the next records with their leaf hashes. Throws `ChainRefusal`. */
-  async take(records: readonly { readonly record: AttestationRecord; readonly leaf: Sha256Hash }[]): Promise<void> {
+  async take(records: readonly { readonly record: SourcedRecord; readonly leaf: Sha256Hash }[]): Promise<void> {
     await this.#load(records.map(({ record }) => record));
     const places = await this.#history.placesOf(records.map(({ record }) => record.id));
     records.forEach(({ record, leaf }, i) => {
@@ -60,7 +63,7 @@ export class SourceWalk {
     return [...this.#moved.values()];
   }
 
-  async #load(records: readonly AttestationRecord[]): Promise<void> {
+  async #load(records: readonly SourcedRecord[]): Promise<void> {
     const unknown = new Map<string, SourceName>();
     for (const { account, sourceId } of records) {
       const key = keyOf({ account, sourceId });
@@ -72,12 +75,12 @@ export class SourceWalk {
   }
 
   /** An id names one record for ever: a later one under it would stand in the place of the first. */
-  #takeId({ id, seq }: AttestationRecord, isHeld: boolean): void {
+  #takeId({ id, seq }: SourcedRecord, isHeld: boolean): void {
     if (isHeld || this.#ids.has(id)) throw new ChainRefusal('id-repeated', `${id} names an earlier record`, seq);
     this.#ids.add(id);
   }
 
-  #move({ account, sourceId, sourceSeq, sourcePrev, seq }: AttestationRecord, leaf: Sha256Hash): void {
+  #move({ account, sourceId, sourceSeq, sourcePrev, seq }: SourcedRecord, leaf: Sha256Hash): void {
     const key = keyOf({ account, sourceId });
     const before = this.#known.get(key);
     const expected = (before?.sourceSeq ?? 0) + 1;

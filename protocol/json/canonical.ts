@@ -2,6 +2,8 @@ import { isJsonArray, JsonError, type JsonObject, type JsonValue } from './value
 
 /** Nesting that a canonical text may have; far above any signed thing, far below the engine's stack. */
 const MAX_DEPTH = 512;
+/** Names of an object that are put in order one by one. */
+const MAX_INSERTED = 24;
 const ZERO = 48;
 const NINE = 57;
 
@@ -22,7 +24,7 @@ export function canonicalize(value: JsonValue): string {
 export function joinMembers(texts: ReadonlyMap<string, string>): string {
   // Joined they are one text; added up, they would be held as a tree of pieces until somebody reads it.
   const parts = ['{'];
-  for (const name of [...texts.keys()].sort()) {
+  for (const name of sorted([...texts.keys()])) {
     if (parts.length > 1) parts.push(',');
     parts.push(canonicalString(name), ':', texts.get(name) ?? 'null');
   }
@@ -60,7 +62,7 @@ function membersInOrder(value: JsonObject, depth: number): JsonObject | undefine
   let copy: Record<string, JsonValue> | undefined;
   if (!isSorted(names)) {
     if (!names.every(staysInPlace)) return undefined;
-    names.sort();
+    sorted(names);
     copy = {};
   }
   for (const name of names) {
@@ -76,6 +78,19 @@ function membersInOrder(value: JsonObject, depth: number): JsonObject | undefine
 function isSorted(names: readonly string[]): boolean {
   for (let i = 1; i < names.length; i++) if ((names[i] ?? '') < (names[i - 1] ?? '')) return false;
   return true;
+}
+
+/** The names themselves, by UTF-16 code units. The engine's own sort makes copies, which for a few names cost most of it. */
+function sorted(names: string[]): string[] {
+  if (names.length > MAX_INSERTED) return names.sort();
+  for (let i = 1; i < names.length; i++) {
+    const name = names[i] ?? '';
+    let at = i;
+    for (let before = names[at - 1]; before !== undefined && before > name; before = names[at - 1])
+      names[at--] = before;
+    names[at] = name;
+  }
+  return names;
 }
 
 /** Whether a member of this name comes after those set before it: integers come first, and one name sets none. */
@@ -94,7 +109,7 @@ function canonicalText(value: JsonValue | undefined, depth: number): string {
   if (depth >= MAX_DEPTH) throw new JsonError('too-deep', `nesting over ${MAX_DEPTH}`);
   if (isJsonArray(value)) return `[${Array.from(value, (item) => canonicalText(item, depth + 1)).join(',')}]`;
   let text = '{';
-  for (const name of Object.keys(value).sort()) {
+  for (const name of sorted(Object.keys(value))) {
     const member = value[name];
     if (member === undefined) continue;
     if (text.length > 1) text += ',';

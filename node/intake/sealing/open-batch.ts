@@ -1,14 +1,30 @@
 import { writeSha256 } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import { namesBody, recordLeaf } from '../../../protocol/chain/record.ts';
+import type { MadeGroup, PlacedRecord } from '../../../protocol/chain/batch-walk.ts';
+import { isTooLong, namesBody, recordLeaf, type RecordTexts } from '../../../protocol/chain/record.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
+import type { SignedStatement } from '../../../protocol/statement/statement.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { RecordDamagedError } from '../../records/record-reader.ts';
 import { groupTable } from '../../records/record-tables.ts';
 import { storedGroups } from '../../log/stored-chain.ts';
 import type { Store } from '../../store/store.ts';
+
+/**
+ * Most of made groups that a batch holds until it is sealed; the groups of a larger one are read back from the store.
+ * What a group takes is its signature and statement, and so much for each of its records. In bytes.
+ */
+export const MAX_MADE_BYTES = 8 << 20;
+export const MADE_RECORD_BYTES = 512;
+
+/** A group that was made in this process, and is on the disk. */
+export interface CommittedGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  readonly records: readonly (PlacedRecord & { readonly texts: RecordTexts })[];
+}
 
 /** The tree that grows under the records not yet sealed. */
 export class OpenBatch {
@@ -16,6 +32,8 @@ export class OpenBatch {
   readonly tree = new TileTree(nativeSuite);
   #from = Number.POSITIVE_INFINITY;
   #to = Number.NEGATIVE_INFINITY;
+  #made: MadeGroup[] | null = [];
+  #madeBytes = 0;
 
   constructor(first: number) {
     this.first = first;
@@ -31,12 +49,41 @@ export class OpenBatch {
     return { from: this.#from, to: this.#to };
   }
 
-  /** Takes the leaves of a group whose records were submitted at this time. */
-  add(leaves: readonly Uint8Array[], at: number): void {
+  /** Its groups, where this process made all of them and has them at hand; null where one must be read. */
+  get made(): readonly MadeGroup[] | null {
+    return this.#made;
+  }
+
+  /** Takes a group that was made in this process. */
+  add({ group, signed, records }: CommittedGroup): void {
+    this.#append(
+      records.map(({ leaf }) => leaf),
+      group,
+    );
+    this.#madeBytes += signed.statement.length + signed.signature.length + records.length * MADE_RECORD_BYTES;
+    const isReadable = !records.some(({ texts }) => isTooLong(texts));
+    if (!isReadable || this.#madeBytes > MAX_MADE_BYTES) this.#made = null;
+    this.#made?.push({ signed, made: records.map(placed) });
+  }
+
+  /** Takes the leaves of a group that was found on the disk. */
+  addFound(leaves: readonly Uint8Array[], group: Group): void {
+    this.#append(leaves, group);
+    this.#made = null;
+  }
+
+  #append(leaves: readonly Uint8Array[], { signedAt }: Group): void {
+    const at = Date.parse(signedAt);
     for (const leaf of leaves) this.tree.append(leaf);
     this.#from = Math.min(this.#from, at);
     this.#to = Math.max(this.#to, at);
   }
+}
+
+/** Lets go of all else of the record. */
+function placed({ record, leaf }: PlacedRecord): PlacedRecord {
+  const { account, id, node, seq, sourceId, sourcePrev, sourceSeq, submittedAt } = record;
+  return { record: { account, id, node, seq, sourceId, sourcePrev, sourceSeq, submittedAt }, leaf };
 }
 
 /**
@@ -87,7 +134,7 @@ async function recover(
       open = new OpenBatch(open.next);
       batches.push(open);
     }
-    open.add(leaves, Date.parse(group.signedAt));
+    open.addFound(leaves, group);
   }
   return batches;
 }

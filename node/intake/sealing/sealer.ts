@@ -11,7 +11,7 @@ import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Operation } from '../../store/operation.ts';
 import { batchOperations, readBatch, readHead, type StoredBatch } from '../../records/batch-tables.ts';
-import { OpenBatch, recoverOpenBatches } from './open-batch.ts';
+import { type CommittedGroup, OpenBatch, recoverOpenBatches } from './open-batch.ts';
 import { type OwnDecision, type SealableBatch, SealedChain, type SealedChainOptions } from '../../log/sealed-chain.ts';
 import { SealingPace } from './sealing-pace.ts';
 import { signAnew, type SignAnewOptions } from './sign-anew.ts';
@@ -147,11 +147,11 @@ export class Sealer implements AsyncDisposable {
     if (this.#open.tree.size > 0) this.#arm();
   }
 
-  /** Takes the leaves of a group that is on the disk, submitted at `at` epoch milliseconds. A batch splits no group. */
-  add(leaves: readonly Uint8Array[], at: number): void {
+  /** Takes a group that was made in this process and is on the disk. A batch splits no group. */
+  add(group: CommittedGroup): void {
     const limit = this.#options.maxRecords ?? MAX_BATCH_RECORDS;
-    if (this.#open.tree.size > 0 && this.#open.tree.size + leaves.length > limit) this.#cut();
-    this.#open.add(leaves, at);
+    if (this.#open.tree.size > 0 && this.#open.tree.size + group.records.length > limit) this.#cut();
+    this.#open.add(group);
     if (this.#open.tree.size >= limit) this.#cut();
     else this.#arm();
   }
@@ -272,7 +272,7 @@ export class Sealer implements AsyncDisposable {
     const key = this.#options.signer();
     if (state === null || this.#isHeldBack(key.keyId)) return false;
     const draft = this.#draft(open, state, key);
-    await this.#write(draft, await this.#chain.walk(draft, key), key);
+    await this.#write(draft, await this.#chain.walk(draft, key, open.made), key);
     return true;
   }
 

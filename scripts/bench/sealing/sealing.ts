@@ -69,11 +69,7 @@ export const sealing: Part = {
       now: Date.now,
       projections: [],
       counters: new RecordCounters(store, []),
-      onCommitted: ({ group, records }) =>
-        sealer.add(
-          records.map(({ leaf }) => leaf),
-          Date.parse(group.signedAt),
-        ),
+      onCommitted: (group) => sealer.add(group),
     });
     intake.start();
     const rounds = await measure(options, intake, sealed);

@@ -191,11 +191,7 @@ async function ownChain(
         await DailyUsage.open({ store, node, now }),
         await EvidenceTally.open(store, node),
       ]),
-      onCommitted: ({ group, records }) =>
-        sealer.add(
-          records.map(({ leaf }) => leaf),
-          Date.parse(group.signedAt),
-        ),
+      onCommitted: (group) => sealer.add(group),
     }),
   );
   intake.start();

@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Draft } from '../../../node/intake/draft.ts';
 import {
   codeOf,
   countingSigner,
@@ -50,6 +51,24 @@ test('a draft that cannot be prepared is refused to its caller alone', async () 
   const alone = await codeOf(fixture.intake.submitAll([bad]));
   assert.match(alone, /cannot be prepared/);
   assert.is((await fixture.intake.submit(draftOf('a'))).record.seq, 3);
+});
+
+test('a draft whose record no member could read is refused to its caller alone, before anything is signed', async () => {
+  await using directory = await temporaryDirectory();
+  const counting = countingSigner();
+  await using fixture = await IntakeFixture.open(directory.path, { signer: counting });
+  const unreadable: Draft = { ...draftOf('s'), account: 'a'.repeat(65) };
+  const [first, refused, last] = await Promise.allSettled(
+    [draftOf('s'), unreadable, draftOf('s')].map((draft) => fixture.intake.submit(draft)),
+  );
+  assert.equal([first?.status, refused?.status, last?.status], ['fulfilled', 'rejected', 'fulfilled']);
+  assert.match(String(refused?.status === 'rejected' && refused.reason), /record content: \/account/);
+  const signed = counting.signed;
+  assert.match(await codeOf(fixture.intake.submitAll([unreadable])), /record content/);
+  const refusal: unknown = await fixture.intake.prepareAll([unreadable]).catch((error: unknown) => error);
+  assert.match(String(refusal), /record content/, 'nor is it sold');
+  assert.is(counting.signed, signed);
+  assert.is((await requireWholeStore(fixture.store)).length, 2);
 });
 
 test('a group signed on top of one that the disk refuses takes its places again', async () => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BatchWalk } from '../../../protocol/chain/batch-walk.ts';
+import { BatchWalk, type MadeGroup, type WalkedBatch } from '../../../protocol/chain/batch-walk.ts';
 import {
   ChainStateShape,
   FROM_TOLERANCE_MS,
@@ -17,6 +17,10 @@ import { canonicalText } from '../../../protocol/statement/statement.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { type ChainBatch, MemberChain } from '../../fixtures/member-chain.ts';
+import { CARRIED } from './carried-mutations.ts';
+import { MUTATIONS } from './mutations.ts';
+
+const DRAFTS = [[{}, { sourceId: 'fraud' }, {}], [{ account: 'acc_us_guest' }], [{}, { sourceId: 'fraud' }]];
 
 test('a node walks its own batch before its envelope is signed or decided', async () => {
   const chain = await MemberChain.create();
@@ -26,6 +30,39 @@ test('a node walks its own batch before its envelope is signed or decided', asyn
   const walk = new BatchWalk(chain.context, draft);
   for (const { signed, records } of sealed.groups) await walk.takeGroup(signed, records);
   assert.is(walk.finish().tree.size, 3);
+});
+
+test('a group that its node made a moment ago is held to the rules without its texts, and comes to the same', async () => {
+  const chain = await chainWithPast();
+  const sealed = await chain.seal(DRAFTS);
+  const { tree, sources } = await walkMade(chain, sealed);
+  const read = await walkRead(chain, sealed);
+  assert.equal([tree.root(), tree.tiles(), sources], [read.tree.root(), read.tree.tiles(), read.sources]);
+});
+
+for (const { name, code, make } of MUTATIONS) {
+  const isOfTexts = code === 'record-malformed' || CARRIED.some(([carried]) => carried === name);
+  if (isOfTexts) continue;
+  test(`made a moment ago, ${name} is refused as it is where it is read`, async () => {
+    const chain = await chainWithPast();
+    const sealed = await make(chain, DRAFTS, 0);
+    assert.is(await codeOf(walkMade(chain, sealed)), await codeOf(walkRead(chain, sealed)));
+  });
+}
+
+test('a made group with fewer records or with other leaves than it was signed with is refused', async () => {
+  const chain = await chainWithPast();
+  const sealed = await chain.seal(DRAFTS);
+  const [first, ...rest] = sealed.records;
+  const fewer = { ...sealed, records: rest };
+  assert.is(await codeOf(walkMade(chain, fewer)), 'group-root-mismatch');
+  const flipped = first && { ...first, leaf: first.leaf.map((byte, i) => (i === 7 ? byte ^ 1 : byte)) };
+  const other = { ...sealed, records: [...(flipped === undefined ? [] : [flipped]), ...rest] };
+  assert.is(await codeOf(walkMade(chain, other)), 'group-root-mismatch');
+  const walk = new BatchWalk(chain.context, envelopeOf(sealed));
+  const [group] = madeGroups(sealed);
+  if (group === undefined) throw new RangeError('no group');
+  assert.is(await codeOf(walk.takeMade({ ...group, made: group.made.slice(1) })), 'group-incomplete');
 });
 
 test('a draft that does not go on from the chain is told why, with no signature made', async () => {
@@ -80,6 +117,40 @@ test('a refusal tells whose fault it is', () => {
   assert.equal(faults, ['decided', 'origin', 'copy']);
   assert.equal([...new Set(Object.values(REFUSALS))].toSorted(), ['copy', 'decided', 'origin']);
 });
+
+async function chainWithPast(): Promise<MemberChain> {
+  const chain = await MemberChain.create();
+  chain.append(await chain.seal([[{}], [{ sourceId: 'fraud' }]]));
+  return chain;
+}
+
+async function walkRead(chain: MemberChain, sealed: ChainBatch): Promise<WalkedBatch> {
+  const walk = new BatchWalk(chain.context, envelopeOf(sealed));
+  for (const { signed, records } of sealed.groups) await walk.takeGroup(signed, records);
+  return walk.finish();
+}
+
+async function walkMade(chain: MemberChain, sealed: ChainBatch): Promise<WalkedBatch> {
+  const walk = new BatchWalk(chain.context, envelopeOf(sealed));
+  for (const group of madeGroups(sealed)) await walk.takeMade(group);
+  return walk.finish();
+}
+
+function madeGroups({ groups, records }: ChainBatch): MadeGroup[] {
+  let at = 0;
+  return groups.map(({ signed, records: texts }) => ({ signed, made: records.slice(at, (at += texts.length)) }));
+}
+
+/** `none` where nothing is refused. */
+async function codeOf(walking: Promise<unknown>): Promise<string> {
+  try {
+    await walking;
+    return 'none';
+  } catch (error) {
+    if (error instanceof ChainRefusal) return error.code;
+    throw error;
+  }
+}
 
 function envelopeOf({ envelope }: ChainBatch): Envelope {
   return envelopeStatement.parse(envelope.statement);

@@ -88,6 +88,16 @@ test('the text is that of a writer which sorts the members of each object and jo
   fc.assert(fc.property(value, (any) => assert.is(canonicalize(any), joined(any))));
 });
 
+test('objects of any number of members have them in order', () => {
+  const names = fc.uniqueArray(fc.string({ maxLength: 3 }), { maxLength: 60 });
+  fc.assert(
+    fc.property(names, (all) => {
+      const object = Object.fromEntries(all.map((name) => [`a${name}`, 1]));
+      assert.is(canonicalize(object), joined(object));
+    }),
+  );
+});
+
 test('a value is left as it is, whether its members are in order or not', () => {
   const value = { b: [{ d: 1, c: 2 }], a: { y: -0, x: [] } };
   const before = JSON.stringify(value);

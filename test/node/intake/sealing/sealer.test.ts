@@ -18,9 +18,10 @@ import { signatureHolds, signStatement } from '../../../../protocol/statement/st
 import { timestampOf } from '../../../../protocol/time.ts';
 import { until } from '../../../fixtures/until.ts';
 import { rowsOf } from '../../federation/member-fixture.ts';
-import { NODE, signer, temporaryDirectory } from '../intake-fixture.ts';
+import { draftOf, NODE, signer, temporaryDirectory } from '../intake-fixture.ts';
 import { other } from './anew-fixture.ts';
 import { BESIDE_KEY, requireChain, SealingFixture } from './sealing-fixture.ts';
+import { MADE_RECORD_BYTES, MAX_MADE_BYTES, OpenBatch } from '../../../../node/intake/sealing/open-batch.ts';
 
 const HASH = hashText(nativeSuite, 'invented');
 
@@ -63,22 +64,32 @@ test('a batch lands in one write with what must land beside it', async () => {
   assert.is(Buffer.from((await fixture.store.get(BESIDE_KEY)) ?? []).toString(), '1');
 });
 
-test('a batch is walked by its records as they are stored, and their ids are not looked for', async () => {
+test('a batch that the node made since its start is sealed without reading its records back', async () => {
   await using directory = await temporaryDirectory();
   await using fixture = await SealingFixture.open(directory.path);
   for (const size of [1, 64, 65, 130, 300]) await fixture.record(size);
-  const asked: string[] = [];
-  const getMany = fixture.store.getMany.bind(fixture.store);
-  fixture.store.getMany = (keys) => {
-    asked.push(...keys);
-    return getMany(keys);
-  };
+  const read = readTables(fixture.store);
   await fixture.sealer.seal();
   assert.is((await requireChain(fixture.store))[0]?.size, 560);
   assert.equal(
-    asked.filter((key) => key.startsWith(`${recordIndex.name}/`)),
+    [...read].filter((table) => table === bodyTable.name || table === groupTable.name),
     [],
   );
+  await requireProofs(fixture, 1, 560);
+});
+
+test('a batch that is found at the start is walked by its records as they are stored', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using fixture = await SealingFixture.open(directory.path);
+    for (const size of [1, 64, 65, 130, 300]) await fixture.record(size);
+  }
+  await using fixture = await SealingFixture.open(directory.path);
+  await fixture.record(1);
+  const read = readTables(fixture.store);
+  await fixture.sealer.seal();
+  assert.is((await requireChain(fixture.store))[0]?.size, 561);
+  assert.equal([read.has(bodyTable.name), read.has(recordIndex.name)], [true, false], 'ids are not looked for');
   const groups = await Array.fromAsync(storedGroups(fixture.store, { node: NODE, first: 2, size: 129 }));
   assert.equal(
     groups.map(({ records }) => records.map(({ head }) => readHead(head).seq)),
@@ -89,6 +100,24 @@ test('a batch is walked by its records as they are stored, and their ids are not
     cut.map(({ records }) => records.length),
     [1, 64, 5],
   );
+});
+
+test('a batch holds so many made groups and no more: of one that is larger all are read back', async () => {
+  await using directory = await temporaryDirectory();
+  await using fixture = await SealingFixture.open(directory.path);
+  const open = new OpenBatch(1);
+  const most = Math.floor(MAX_MADE_BYTES / MADE_RECORD_BYTES);
+  const [built] = await fixture.intake.submitAll([draftOf('s', { n: 1 })]);
+  if (built === undefined) throw new RangeError('no record');
+  const [signed] = await Array.fromAsync(groupTable.under(fixture.store, [NODE]), ([, each]) => each);
+  if (signed === undefined) throw new RangeError('no group');
+  const group = { group: groupStatement.parse(signed.statement), signed, records: Array(most / 8).fill(built) };
+  for (let i = 0; i < 7; i++) open.add(group);
+  assert.is(open.made?.length, 7);
+  open.add(group);
+  assert.is(open.made, null);
+  open.add(group);
+  assert.equal([open.made, open.tree.size], [null, (9 * most) / 8]);
 });
 
 test('records that were not sealed when the node ended are sealed by the next start, once', async () => {
@@ -290,6 +319,26 @@ for (const [half, from, to] of [
     assert.instance(error, RecordDamagedError);
     assert.match(String(error), '1–3');
   });
+}
+
+/** Tables that are read from here on, by their names. */
+function readTables(store: Store): ReadonlySet<string> {
+  const read = new Set<string>();
+  const note = (key: string | undefined) => void read.add(key?.split('/')[0] ?? '');
+  const { get, getMany, range: rangeOf } = store;
+  store.get = (key) => {
+    note(key);
+    return get.call(store, key);
+  };
+  store.getMany = (keys) => {
+    for (const key of keys) note(key);
+    return getMany.call(store, keys);
+  };
+  store.range = (options) => {
+    note(options.gte ?? options.gt ?? options.lte ?? options.lt);
+    return rangeOf.call(store, options);
+  };
+  return read;
 }
 
 /** The groups of a store. Fails unless each is signed by the key that it names. */

@@ -72,11 +72,7 @@ export class SealingFixture implements AsyncDisposable {
       projections: [],
       counters: new RecordCounters(store, []),
       timeOf: (first, last) => recordTime({ now, isClockOff: () => false, sealer }, first, last),
-      onCommitted: ({ group, records }) =>
-        sealer.add(
-          records.map(({ leaf }) => leaf),
-          Date.parse(group.signedAt),
-        ),
+      onCommitted: (group) => sealer.add(group),
     });
     intake.start();
     sealer.start();
