@@ -86,8 +86,10 @@ function sorted(names: string[]): string[] {
   for (let i = 1; i < names.length; i++) {
     const name = names[i] ?? '';
     let at = i;
-    for (let before = names[at - 1]; before !== undefined && before > name; before = names[at - 1])
-      names[at--] = before;
+    for (let before = names[at - 1]; before !== undefined && before > name; before = names[at - 1]) {
+      names[at] = before;
+      at--;
+    }
     names[at] = name;
   }
   return names;
