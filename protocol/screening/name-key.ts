@@ -4,7 +4,7 @@ export const NORMALIZATION = 'NFKD, strip marks, casefold, punctuation->space, c
 /**
  * Deleted, so that `Sa'ad` is `Saad`: apostrophes, double quotes, primes, and the letters that stand for ayn and hamza.
  */
-const QUOTES = /['"`´‘-‟′-‷ʹ-ˁˈˊˋ՚׳״＇＂]/gu;
+const QUOTES = /['"`´‘-‟′-‷ʹ-ˁˈˊˋ՚׳״＇＂ˮ\u0384\u1fbd\u1fbf\u1ffd\u1ffe❛-❞Ꞌꞌ]/gu;
 /** Show nothing: tatweel, soft hyphen, joiners, direction marks, variation selectors. */
 const INVISIBLE = /[\u0640\p{Default_Ignorable_Code_Point}]/gu;
 /** NFKD would make letters of them that run on from the name. */
@@ -12,17 +12,26 @@ const MARKS_OF_TRADE = /[©®℗℠™]/gu;
 /** Accents and vowel signs that writers leave out; in other scripts marks are part of the spelling. */
 const LOOSELY_MARKED =
   /([\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Arabic}\p{Script=Hebrew}])\p{M}+/gu;
-const FOLDED = /[ßæœøđłıəς]/gu;
+/** Also letters of Arabic script that Persian, Urdu or a keyboard write for the same name. */
+const FOLDED = /[ßæœøđðħþłıəςىیکہھ]/gu;
 const FOLDS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
   ø: 'o',
   đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  þ: 'th',
   ł: 'l',
   ı: 'i',
   ə: 'a',
   ς: 'σ',
+  ى: 'ي',
+  ی: 'ي',
+  ک: 'ك',
+  ہ: 'ه',
+  ھ: 'ه',
 };
 /** A mark belongs to the letter before it; one without a letter is nothing. */
 const TOKEN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;

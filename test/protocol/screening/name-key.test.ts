@@ -37,6 +37,24 @@ test('vowel signs and joiners of Arabic and Hebrew make no difference, nor does 
   equal('a\u200db\u00adc', 'abc');
 });
 
+test('whatever stands for an apostrophe makes no difference', () => {
+  for (const quote of '\'"`´‘’‛“”‟′″‴ʹʻʼʽʾʿˈˊˋˮ՚׳״＇\u0384\u1fbd\u1fbf\u1ffd\u1ffe❛❜❝❞Ꞌꞌ') {
+    assert.is(nameKey(`O${quote}Brien`), 'obrien', `U+${quote.charCodeAt(0).toString(16)}`);
+  }
+});
+
+test('a name in Arabic script is one name, whichever of the forms of a letter it is typed with', () => {
+  equal('علی اکبر', 'علي اكبر');
+  equal('موسى', 'موسی');
+  equal('شاہ', 'شاه');
+  equal('أحمد', 'احمد');
+});
+
+test('letters of the north are those that they are written for', () => {
+  equal('Guðmundur Þór', 'Gudmundur Thor');
+  equal('Għarb', 'Gharb');
+});
+
 test('in other scripts marks are part of the spelling', () => {
   assert.is.not(nameKey('が'), nameKey('か'));
   assert.is.not(nameKey('कि'), nameKey('क'));
