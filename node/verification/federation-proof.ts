@@ -63,7 +63,8 @@ export async function proveFederation(
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
   ];
   // What the holder of a stolen key signs beside its member says nothing: checkpoints by keys that count come first.
-  const chosen = chooseCheckpoints([...counting, ...kept.filter((known) => !counting.includes(known))], needs);
+  const others = kept.filter((known) => !counting.includes(known));
+  const chosen = chooseCheckpoints(counting, needs, others);
   const signers: readonly NodeKey[] = [...signing, ...chosen.map(({ checkpoint }) => checkpoint)];
   const shown = revocations.filter(({ revocation: { node, keyId } }) => {
     return signers.some((key) => key.node === node && key.keyId === keyId);
@@ -207,13 +208,14 @@ export function isMet(checkpoints: readonly KnownCheckpoint[], { members, count,
 
 /**
  * Few checkpoints that meet all needs, as far as they can be met (protocol §7): of one size where possible, for each
- * further size costs every decision a path.
+ * further size costs every decision a path. One of `lastly` stands for no member of which a candidate says the same.
  */
 export function chooseCheckpoints(
   candidates: readonly KnownCheckpoint[],
   needs: readonly Need[],
+  lastly: readonly KnownCheckpoint[] = [],
 ): readonly KnownCheckpoint[] {
-  const ordered = commonestSizeFirst(candidates, needs);
+  const ordered = [...commonestSizeFirst(candidates, needs), ...commonestSizeFirst(lastly, needs)];
   const chosen = new Set<KnownCheckpoint>();
   for (const { members, count, spare, says } of needs) {
     const saying = (known: KnownCheckpoint) => says(known.checkpoint) && members.includes(known.checkpoint.node);

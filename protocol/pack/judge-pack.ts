@@ -250,6 +250,9 @@ function wordWhenEmpty(grounds: PackGrounds | null): Word {
   if (grounds.authority === null) {
     return grounds.problems.some(({ fact }) => fact === 'pin') ? 'pin-does-not-join' : 'rosters-do-not-join';
   }
+  if (grounds.problems.length > 0) return 'contradicted';
   if (grounds.authority.problems.length > 0) return 'roster-without-majority';
+  // A revocation of the key that signed the manifest may be among what was left unchecked.
+  if (grounds.authority.signatures.isExhausted) return 'too-few-checkpoints';
   return grounds.isPinned ? 'verified' : 'consistent';
 }

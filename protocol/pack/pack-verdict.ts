@@ -94,12 +94,18 @@ export function packWordOf(
   whenEmpty: Word,
 ): PackWord {
   if ([...codes].some((code) => WHOLE.has(code))) return 'not-whole';
-  if (codes.has('rosters-broken')) return worstOf(words) ?? whenEmpty;
-  if (codes.has('manifest-signature')) return 'not-signed-by-node';
   const worst = worstOf(words);
-  if (worst !== undefined && worst !== 'verified' && worst !== 'consistent') return worst;
+  // Of whom rosters do not hold, nobody has signed: what is said of that says more than that the manifest is unsigned.
+  if (codes.has('rosters-broken')) return unlessGood(worst ?? whenEmpty) ?? 'rosters-do-not-join';
+  if (codes.has('manifest-signature')) return 'not-signed-by-node';
+  const bad = worst && unlessGood(worst);
+  if (bad !== undefined) return bad;
   if ([...codes].some((code) => SEQUENCE.has(code))) return 'sequence-broken';
   return worst ?? whenEmpty;
+}
+
+function unlessGood(word: Word): Word | undefined {
+  return word === 'verified' || word === 'consistent' ? undefined : word;
 }
 
 /** The exit code of the command line (protocol §8). */

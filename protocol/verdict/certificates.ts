@@ -34,11 +34,13 @@ export class Certificates {
    * `first` is the first record of a group, which the certificate must cover; whatever else is signed has none.
    */
   publicKey(node: NodeId, keyId: Sha256Hash, identityKey: Base64url, first?: number): Base64url | null {
-    for (const certificate of this.#byKey.get(nameOf(node, keyId)) ?? []) {
-      if (first !== undefined && certificate.value.seqFrom > first) continue;
-      if (this.#isSignedBy(certificate, identityKey)) return certificate.value.publicKey;
-    }
-    return null;
+    return this.#signatures.untilFound(() => {
+      for (const certificate of this.#byKey.get(nameOf(node, keyId)) ?? []) {
+        if (first !== undefined && certificate.value.seqFrom > first) continue;
+        if (this.#isSignedBy(certificate, identityKey)) return certificate.value.publicKey;
+      }
+      return null;
+    });
   }
 
   #isSignedBy({ signed, answers }: Certificate, identityKey: Base64url): boolean {

@@ -57,7 +57,9 @@ export function signatureFault(
     .upTo(index)
     .flatMap(({ roster }) => roster.members.filter((member) => member.node === node))
     .map(({ identityKey }) => identityKey);
-  const publicKey = firstOf(new Set(identityKeys), (key) => certificates.publicKey(node, keyId, key, first));
+  const publicKey = signatures.untilFound(() => {
+    return firstOf(new Set(identityKeys), (key) => certificates.publicKey(node, keyId, key, first));
+  });
   if (publicKey === null) {
     return { code: 'key-unknown', detail: `${what} is signed by a key that is not certified for it` };
   }

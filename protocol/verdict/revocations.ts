@@ -104,7 +104,10 @@ function isSignedByItsNode({ line, signatures }: RevocationJudges, { revocation,
     .upTo(decision.value.index)
     .flatMap(({ roster }) => roster.members.filter(({ node }) => node === revocation.node));
   const identityKeys = new Set(members.map(({ identityKey }) => identityKey));
-  return [...identityKeys].some((key) => signatures.holdsIfCounted(revocationStatement, signed, key));
+  const signer = signatures.untilFound(() => {
+    return [...identityKeys].find((key) => signatures.holdsIfCounted(revocationStatement, signed, key)) ?? null;
+  });
+  return signer !== null;
 }
 
 function placed(line: RosterLine, { revocation, decision }: Read): DecidedRevocation {

@@ -1,9 +1,13 @@
 import { decodeBase64url } from '../bytes.ts';
+import { MAX_IDENTITY_KEYS } from '../log/decision-state.ts';
 import type { Base64url } from '../shapes.ts';
 import { signatureHolds, type SignedStatement } from '../statement/statement.ts';
 import type { SigningContext, Suite } from '../suite/suite.ts';
 
-/** Signatures of what may be passed over that fail before no further one is checked. Of an honest bundle none fails. */
+/**
+ * Signatures of what may be passed over that fail before no further one is checked. Of an honest bundle none fails but
+ * those that are tried before the one that holds.
+ */
 export const MAX_FAULTS = 64;
 /** Signatures that are remembered: of a pack of a million records there are more than memory should hold. */
 const MAX_REMEMBERED = 4_096;
@@ -58,6 +62,17 @@ export class SignatureChecks {
     const holds = this.#check(kind, signed, publicKey);
     if (!holds) this.#faults++;
     return holds;
+  }
+
+  /**
+   * What `find` finds. What fails before it is no fault, as far as honest nodes cause it: one certifies a key once by
+   * each identity key that it has had.
+   */
+  untilFound<Found>(find: () => Found | null): Found | null {
+    const before = this.#faults;
+    const found = find();
+    if (found !== null) this.#faults = Math.max(before, this.#faults - MAX_IDENTITY_KEYS);
+    return found;
   }
 
   #check(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {

@@ -33,6 +33,16 @@ test('they are of the size that most are of, as far as that meets the need', () 
   assert.equal(named(chooseCheckpoints(mixed, [need(1, 0, 2)])), ['sg 2']);
 });
 
+test('one that comes last stands in for no member that says it by another, however many are of its size', () => {
+  const members = (from: readonly KnownCheckpoint[], ...nodes: readonly string[]) =>
+    from.filter(({ checkpoint }) => nodes.includes(checkpoint.node));
+  const counting = members(large, 'us', 'jp', 'ca');
+  assert.equal(named(chooseCheckpoints(counting, [need(3)], small)), ['ca 2', 'jp 2', 'us 2']);
+  assert.equal(named(chooseCheckpoints(counting, [need(4)], small)), ['ca 2', 'jp 2', 'sg 1', 'us 2']);
+  const apart = [...members(small, 'us'), ...members(large, 'jp', 'ca')];
+  assert.equal(named(chooseCheckpoints(apart, [need(3)], members(small, 'jp', 'ca'))), ['ca 2', 'jp 2', 'us 1']);
+});
+
 test('one checkpoint serves every need that it can', () => {
   assert.equal(chooseCheckpoints(large, [need(3), need(2), need(3)]).length, 3);
 });

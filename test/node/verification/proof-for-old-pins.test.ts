@@ -23,6 +23,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { parseBundle } from '../../../protocol/verdict/parse.ts';
 import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { proofIn, type SealedBatch } from '../../fixtures/federation-log-batch.ts';
+import { newestKey } from '../../fixtures/federation-log-member.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { LogStore } from '../log/log-store.ts';
 
@@ -115,6 +116,29 @@ test('after removals, rotations and thefts a node still gives a bundle that whoe
     }
     await node.restart();
   }
+});
+
+test('checkpoints by stolen keys take no place in a bundle of those by the keys that came after', async () => {
+  const log = await FederationLog.create({ nodes: ['eu', 'us', 'jp', 'ca', 'sg'], quorum: 3 });
+  const sealed = await log.record('eu');
+  const stolen = ['jp', 'ca'].map((node) => ({ node, key: newestKey(log.member(node)) }));
+  for (const { node, key } of stolen) {
+    await log.revoke(node, { keyId: key.signer.keyId, reason: 'compromised', compromisedSince: log.tick() });
+    await log.rotateKey(node);
+  }
+  await using node = await KnowingNode.open(log);
+  await node.learn('us');
+  // Whoever holds the old keys signs what `us` has signed, so that three are of one size.
+  for (const { node: member, key } of stolen) {
+    await node.checkpointStore.learn(readCheckpoint(await log.checkpoint(member, {}, key)));
+  }
+  // Members are a decision apart, as they are at work.
+  for (const member of ['sg', 'jp', 'ca']) {
+    await log.record('us');
+    await node.learn(member);
+  }
+  const { word, problems } = verifyBundle(nativeSuite, await node.bundleOf(sealed), { pin: log.genesis });
+  assert.equal([word, problems], ['verified', []]);
 });
 
 test('a revocation that was decided first is carried by its own text, though others of the key reach further back', async () => {
