@@ -5,6 +5,7 @@ import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { ChainRefusal } from '../../protocol/chain/refusal.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
@@ -135,7 +136,10 @@ export class SealedChain {
     const walked = await walk(context, state, draft, made ?? storedGroups(store, draft), async (held) => {
       const group = await groupAnew(held, signer);
       if (group !== null) anew.push(groupTable.put([draft.node, group.group.first], group.signed));
-      return group?.signed ?? held;
+      const signed = group?.signed ?? held;
+      // In another thread: the walk finds that it is checked.
+      await checkedSuite.checkApart(signer.publicKey, signed, groupStatement.context);
+      return signed;
     });
     return { walked, anew };
   }
