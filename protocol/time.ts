@@ -20,11 +20,17 @@ export class TimeError extends Error {
   override readonly name = 'TimeError';
 }
 
+/** The last text that was one: all records of a group bear the same. */
+let lastTimestamp: string | undefined;
+
 /** True for the exact signed form of a date that exists (no 30 February, no hour 24). */
 export function isTimestamp(text: string): text is Timestamp {
+  if (text === lastTimestamp) return true;
   if (!STRICT.test(text)) return false;
   const at = Date.parse(text);
-  return Number.isFinite(at) && new Date(at).toISOString() === text;
+  if (!Number.isFinite(at) || new Date(at).toISOString() !== text) return false;
+  lastTimestamp = text;
+  return true;
 }
 
 function hasForm(text: string): text is Timestamp {
