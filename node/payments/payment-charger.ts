@@ -61,6 +61,12 @@ export class PaymentCharger {
     return isNews ? this.#write(payment, found) : payment.row;
   }
 
+  /** Whether the chain says now that a payment which was refused has paid nothing. Changes nothing. */
+  async isUnpaid(payment: StoredPayment): Promise<boolean> {
+    const { kind } = await this.#settler.seen(soughtOf(payment));
+    return kind === 'unpaid' || kind === 'burnt';
+  }
+
   async #settle(payment: StoredPayment, { signed, terms }: ShownPayment, isAgain: boolean): Promise<PaymentRow> {
     const { amount, since } = payment.row;
     return this.#conclude(payment, await this.#settler.settle(signed, { ...terms, amount }, { since, isAgain }));

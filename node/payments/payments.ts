@@ -325,14 +325,20 @@ export class Payments {
     return { answer: { body, blanks }, prepared };
   }
 
-  /** The answer of another payment that was made under the same identifier, once this one is verified. */
+  /**
+   * The answer of another payment that was made under the same identifier, once this one is verified; undefined where
+   * this one may be sold. Beside one that was refused it is sold only where the chain says now that nothing was paid:
+   * what a facilitator refuses may come through all the same.
+   */
   async #earlier(key: PaymentKey, identifier: string, call: PaidRequest): Promise<PaidOutcome | undefined> {
-    const { paymentStore } = this.#options;
+    const { paymentStore, charger } = this.#options;
     const found = await paymentStore.identified(key.payer, identifier);
     const first = found && readKeyText(found.payment);
     if (found === undefined || first === undefined || found.payment === keyText(key)) return undefined;
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
     let row = await paymentStore.read(first);
+    // Its settlement is begun again under this very lock alone.
+    if (row?.state === 'unpaid' && (await charger.isUnpaid({ key: first, row }))) return undefined;
     if (row !== undefined && (isOpen(row) || row.state === 'settled')) {
       // A call that was refused may wait for this very lock.
       if (row.state !== 'unpaid') await this.#ongoingCalls.get(found.payment)?.over();
@@ -341,7 +347,7 @@ export class Payments {
     }
     if (row?.state === 'published') return this.#deliver({ key: first, row }, true);
     if (row?.state === 'settled') throw new PaymentError('not-published');
-    if (row !== undefined && isUncertain(row)) throw new PaymentError('outcome-unknown');
+    if (row !== undefined && isOpen(row)) throw new PaymentError('outcome-unknown');
     return undefined;
   }
 

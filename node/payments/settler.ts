@@ -97,18 +97,29 @@ export class Settler {
   async settle(payment: SignedAuthorization, terms: PaymentRequirements, begun: Begun): Promise<PaymentOutcome> {
     const unsent = await this.#send(payment, terms);
     const sought = { authorization: payment.authorization, since: begun.since };
-    let outcome = await this.#outcomeOf(sought);
+    let outcome = await this.seen(sought);
     for (const pause of unsent === null ? this.#deadlines.lookAgainMs : []) {
       if (!mayChange(outcome)) break;
       await sleep(pause);
-      outcome = await this.#outcomeOf(sought);
+      outcome = await this.seen(sought);
     }
     return concluded(outcome, begun.isAgain ? null : unsent);
   }
 
   /** What came of a settlement that was begun earlier, by the chain alone. */
   async look(sought: SoughtPayment): Promise<PaymentOutcome> {
-    return concluded(await this.#outcomeOf(sought), null);
+    return concluded(await this.seen(sought), null);
+  }
+
+  /** What the chain shows now: what is not used and not over is `unpaid` also where a settlement is under way. */
+  async seen(sought: SoughtPayment): Promise<PaymentOutcome> {
+    const { nonce } = sought.authorization;
+    const ask = () => this.#means.chain.paymentOf(sought, this.#sent.get(nonce));
+    const outcome = await this.#within('look', this.#deadlines.chainMs, ask).catch(() => UNKNOWN);
+    if (outcome.kind !== 'unknown') this.#sent.delete(nonce);
+    if (outcome.kind !== 'paid') return outcome;
+    const transaction = outcome.transaction.toLowerCase();
+    return TRANSACTION.test(transaction) ? { ...outcome, transaction } : UNKNOWN;
   }
 
   async #verified(what: string, ask: () => Promise<void>): Promise<Verification> {
@@ -153,16 +164,6 @@ export class Settler {
       if (error instanceof FacilitatorError && error.transaction !== null) this.#sent.set(nonce, error.transaction);
       throw error;
     }
-  }
-
-  async #outcomeOf(sought: SoughtPayment): Promise<PaymentOutcome> {
-    const { nonce } = sought.authorization;
-    const ask = () => this.#means.chain.paymentOf(sought, this.#sent.get(nonce));
-    const outcome = await this.#within('look', this.#deadlines.chainMs, ask).catch(() => UNKNOWN);
-    if (outcome.kind !== 'unknown') this.#sent.delete(nonce);
-    if (outcome.kind !== 'paid') return outcome;
-    const transaction = outcome.transaction.toLowerCase();
-    return TRANSACTION.test(transaction) ? { ...outcome, transaction } : UNKNOWN;
   }
 
   /** Rejects with what was thrown, and with `FacilitatorError` `timeout` where nothing is said in time. */

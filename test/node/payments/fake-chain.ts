@@ -80,6 +80,9 @@ export class FakeChain implements SettlementMeans {
     };
   }
 
+  /** Waited for before the chain says what became of an authorization. */
+  beforeLook: () => Promise<void> = async () => {};
+
   /** Nonces by which the payee was paid. */
   get paid(): string[] {
     return [...this.#spent].filter(([, { state }]) => state === 'paid').map(([nonce]) => nonce);
@@ -171,6 +174,7 @@ export class FakeChain implements SettlementMeans {
   }
 
   async paymentOf({ authorization: { nonce, validBefore } }: SoughtPayment): Promise<PaymentOutcome> {
+    await this.beforeLook();
     const { look } = this.behaviour;
     if (look === 'throws') throw new Error('look failed');
     if (look === 'hangs') return new Promise<never>(() => {});

@@ -74,6 +74,46 @@ test('a first payment that was given up as refused and came through after all is
   assert.equal(fixture.chain.paid, [nonceOf(1)]);
 });
 
+test('while a first payment that was given up is found to be paid, a second one under its identifier is not charged', async () => {
+  await using fixture = await PaymentFixture.open({ verifyMs: 2_000, chainMs: 2_000 });
+  fixture.chain.behaviour = { ...HONEST, settle: 'unavailable' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'unavailable');
+  fixture.chain.spend(nonceOf(1), 'paid');
+  fixture.chain.behaviour = HONEST;
+  const [asked, said] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  fixture.chain.beforeLook = () => {
+    asked.resolve();
+    // Who asks after the first is answered at once.
+    fixture.chain.beforeLook = async () => {};
+    return said.promise;
+  };
+  const first = fixture.answer(callOf({ identifier: ID }));
+  await asked.promise;
+  assert.is(await fixture.answer(callOf({ nonce: 2, identifier: ID })), 'outcome-unknown');
+  said.resolve();
+  const body = bodyOf(await first);
+  assert.equal(bodyOf(await fixture.answer(callOf({ nonce: 2, identifier: ID }))), body);
+  assert.equal(fixture.chain.paid, [nonceOf(1)]);
+});
+
+test('while the chain does not say that a refused first payment paid nothing, a second one is not charged', async () => {
+  for (const look of ['unknown', 'throws', 'hangs'] as const) {
+    await using fixture = await PaymentFixture.open();
+    const second = callOf({ nonce: 2, identifier: ID });
+    fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+    assert.is(await fixture.answer(callOf({ identifier: ID })), 'settlement-failed');
+    fixture.chain.spend(nonceOf(1), 'paid');
+    fixture.chain.behaviour = { ...HONEST, look };
+    assert.is(await fixture.answer(second), 'outcome-unknown', look);
+    await fixture.restart();
+    assert.is(await fixture.answer(second), 'outcome-unknown', look);
+    fixture.chain.behaviour = HONEST;
+    const { body } = await fixture.take(second);
+    assert.equal(told(await fixture.answer(callOf({ identifier: ID }))), body);
+    assert.equal(fixture.chain.paid, [nonceOf(1)], look);
+  }
+});
+
 test('payments under one identifier that come again together after a refusal wait for one another, and one is charged', async () => {
   await using fixture = await PaymentFixture.open();
   const all = () => Promise.all([1, 2, 3].map((nonce) => fixture.answer(callOf({ nonce, identifier: ID }))));
