@@ -3,13 +3,14 @@ import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { Settlement } from '../../protocol/payments/settlement.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { PreparedDraft } from '../intake/draft.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
 import { type AnswerDraft, answerDraft } from './answer-draft.ts';
 import { PaymentDamagedError, type PaymentCipher } from './payment-cipher.ts';
-import { keyParts, type PaymentKey, keyText, readKeyParts } from './payment-key.ts';
+import { keyParts, type PaymentKey, keyText, readKeyParts, readKeyText } from './payment-key.ts';
 import {
   type IdentifierRow,
   isOpen,
@@ -65,6 +66,8 @@ export interface StoredPayment {
  */
 export class PaymentStore {
   readonly #options: PaymentStoreOptions;
+  /** What an identifier leads to hangs on all payments under it: those change one at a time. */
+  readonly #identifiers = new KeyedLock();
 
   constructor(options: PaymentStoreOptions) {
     this.#options = options;
@@ -97,6 +100,18 @@ export class PaymentStore {
     return paymentIdentifierTable.get(this.#options.store, payer, identifier);
   }
 
+  /** The other open payments of a payer that were made under an identifier. */
+  async openUnder({ network, asset, payer, nonce: own }: PaymentKey, identifier: string): Promise<StoredPayment[]> {
+    const found: StoredPayment[] = [];
+    for await (const [[nonce = '']] of paymentOpenTable.under(this.#options.store, [network, asset, payer])) {
+      const key = readKeyParts([network, asset, payer, nonce]);
+      if (key === undefined || nonce === own) continue;
+      const row = await this.read(key);
+      if (row?.identifier === identifier) found.push({ key, row });
+    }
+    return found;
+  }
+
   /** Payments that are open, in order of their keys. */
   openKeys(after: PaymentKey | undefined, limit: number): Promise<PaymentKey[]> {
     return this.#keysOf(paymentOpenTable, after, limit);
@@ -121,33 +136,27 @@ export class PaymentStore {
    */
   async begin({ key, row }: StoredPayment, { answer, prepared }: MadeWork): Promise<PaymentRow> {
     const after: PaymentRow = { ...row, state: 'settling', drafts: prepared.length };
-    const { identifier, request } = after;
-    await this.#options.store.write([
+    const operations = [
       ...moved(key, undefined, after),
       ...(await preparedOperations(key, prepared)),
       paymentAnswerTable.put(keyParts(key), this.#seal(paymentAnswerTable.key(...keyParts(key)), { ...answer })),
-      ...(identifier === null
-        ? []
-        : [paymentIdentifierTable.put([key.payer, identifier], { request, payment: keyText(key) })]),
-    ]);
+      ...named({ key, row: after }),
+    ];
+    await this.#alone({ key, row }, () => this.#options.store.write(operations));
     return after;
   }
 
   /** The same for a payment whose settlement was refused before: its work is held. */
   async beginAgain({ key, row }: StoredPayment): Promise<PaymentRow> {
     const after: PaymentRow = { ...row, state: 'settling', attempts: row.attempts + 1, reason: null };
-    const { identifier, request } = after;
-    await this.#options.store.write([
-      ...moved(key, row, after),
-      ...(identifier === null
-        ? []
-        : [paymentIdentifierTable.put([key.payer, identifier], { request, payment: keyText(key) })]),
-    ]);
+    const operations = [...moved(key, row, after), ...named({ key, row: after })];
+    await this.#alone({ key, row }, () => this.#options.store.write(operations));
     return after;
   }
 
   /** The payee has the money: one write with the line of the settlement ledger. */
-  async settled({ key, row }: StoredPayment, transaction: string): Promise<PaymentRow> {
+  async settled(payment: StoredPayment, transaction: string): Promise<PaymentRow> {
+    const { key, row } = payment;
     const { network, asset, payer, nonce } = key;
     const { amount, payTo, service } = row;
     const isWhole = row.drafts === 0;
@@ -160,8 +169,10 @@ export class PaymentStore {
       reason: null,
     });
     const facts = { amount, asset, network, nonce, payTo, payer, service, transaction };
-    const settlement = await this.#options.ledger.append(facts, (line) => moved(key, row, after(line)));
-    return after(settlement);
+    return this.#alone(payment, async () => {
+      const naming = (await this.#isOtherSettled(payment)) ? [] : named(payment);
+      return after(await this.#options.ledger.append(facts, (line) => [...moved(key, row, after(line)), ...naming]));
+    });
   }
 
   /** A settled payment as it is once its records are made. */
@@ -200,21 +211,23 @@ export class PaymentStore {
     return this.#move(payment, { ...payment.row, state: 'unknown' }, []);
   }
 
-  /** Nothing was charged, the authorization is over, and nothing is left of the payment. */
+  /**
+   * Nothing was charged, the authorization is over, and nothing is left of the payment. Its identifier is left to another
+   * that may still be paid, or have been.
+   */
   async forget(payment: StoredPayment): Promise<void> {
-    const { key, row } = payment;
-    const parts = keyParts(key);
-    const named = row.identifier === null ? undefined : await this.identified(key.payer, row.identifier);
-    await this.#options.store.write([
+    const parts = keyParts(payment.key);
+    const { ends } = payment.row;
+    const removals = [
       ...(await this.#preparedRemovals(payment)),
       paymentTable.del(...parts),
       paymentOpenTable.del(...parts),
       paymentAnswerTable.del(...parts),
-      ...(row.ends === null ? [] : [paymentEndTable.del(row.ends, ...parts)]),
-      ...(row.identifier !== null && named?.payment === keyText(key)
-        ? [paymentIdentifierTable.del(key.payer, row.identifier)]
-        : []),
-    ]);
+      ...(ends === null ? [] : [paymentEndTable.del(ends, ...parts)]),
+    ];
+    await this.#alone(payment, async () =>
+      this.#options.store.write([...removals, ...(await this.#identifierLeft(payment))]),
+    );
   }
 
   /** The end of what is held: the answer of a published payment, and all that is left of a burnt one. */
@@ -226,6 +239,26 @@ export class PaymentStore {
       paymentEndTable.del(end, ...parts),
       ...(isEnd ? [paymentAnswerTable.del(...parts)] : []),
     ]);
+  }
+
+  #alone<Result>({ key, row: { identifier } }: StoredPayment, change: () => Promise<Result>): Promise<Result> {
+    return identifier === null ? change() : this.#identifiers.exclusive(`${key.payer}/${identifier}`, change);
+  }
+
+  /** Whether the identifier of a payment leads to another one that the payee has the money of: then it stays so. */
+  async #isOtherSettled({ key, row }: StoredPayment): Promise<boolean> {
+    const found = row.identifier === null ? undefined : await this.identified(key.payer, row.identifier);
+    const other = found && readKeyText(found.payment);
+    if (other === undefined || other.nonce === key.nonce) return false;
+    return ((await this.read(other))?.settlement ?? null) !== null;
+  }
+
+  /** What becomes of the identifier of a payment that is forgotten. */
+  async #identifierLeft({ key, row: { identifier } }: StoredPayment): Promise<Operation[]> {
+    if (identifier === null) return [];
+    if ((await this.identified(key.payer, identifier))?.payment !== keyText(key)) return [];
+    const [next] = await this.openUnder(key, identifier);
+    return next === undefined ? [paymentIdentifierTable.del(key.payer, identifier)] : named(next);
   }
 
   async #preparedRemovals({ key, row }: StoredPayment): Promise<Operation[]> {
@@ -261,6 +294,12 @@ export class PaymentStore {
     if (!isJsonObject(value)) throw new PaymentDamagedError(`${row} holds no object`);
     return value;
   }
+}
+
+/** That the identifier of a payment leads to it. */
+function named({ key, row: { identifier, request } }: StoredPayment): Operation[] {
+  if (identifier === null) return [];
+  return [paymentIdentifierTable.put([key.payer, identifier], { request, payment: keyText(key) })];
 }
 
 /**

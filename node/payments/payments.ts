@@ -107,6 +107,8 @@ type OngoingPaidCall = OngoingCall<PaidOutcome | undefined>;
 /** What was prepared for a payment that was taken on before is on the disk. */
 const TAKEN_ON: AdmittedPayment = { prepare: () => undefined, [Symbol.dispose]: () => undefined };
 
+/** Open payments under one identifier beside which another is sold: each of them is asked for on the chain. */
+const MAX_BESIDE = 8;
 /** Callers of one and the same call that may wait for its answer together. */
 const MAX_JOINED_CALLERS = 64;
 
@@ -327,25 +329,40 @@ export class Payments {
 
   /**
    * The answer of another payment that was made under the same identifier, once this one is verified; undefined where
-   * this one may be sold. Beside one that was refused it is sold only where the chain says now that nothing was paid:
-   * what a facilitator refuses may come through all the same.
+   * this one may be sold.
    */
   async #earlier(key: PaymentKey, identifier: string, call: PaidRequest): Promise<PaidOutcome | undefined> {
-    const { paymentStore, charger } = this.#options;
+    const { paymentStore } = this.#options;
     const found = await paymentStore.identified(key.payer, identifier);
-    const first = found && readKeyText(found.payment);
-    if (found === undefined || first === undefined || found.payment === keyText(key)) return undefined;
+    if (found === undefined) return undefined;
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
-    let row = await paymentStore.read(first);
-    // Its settlement is begun again under this very lock alone.
-    if (row?.state === 'unpaid' && (await charger.isUnpaid({ key: first, row }))) return undefined;
+    const named = readKeyText(found.payment);
+    const open = (await paymentStore.openUnder(key, identifier)).map((other) => other.key);
+    if (open.length > MAX_BESIDE) throw new PaymentError('outcome-unknown');
+    for (const other of named === undefined ? open : [named, ...open.filter(({ nonce }) => nonce !== named.nonce)]) {
+      const outcome = other.nonce === key.nonce ? undefined : await this.#answerOf(other);
+      if (outcome !== undefined) return outcome;
+    }
+    return undefined;
+  }
+
+  /**
+   * The answer of a payment, for who shows another one under its identifier; undefined where the other may be sold.
+   * Beside one that was refused it may only where the chain says now that nothing was paid: what a facilitator refuses
+   * may come through all the same.
+   */
+  async #answerOf(key: PaymentKey): Promise<PaidOutcome | undefined> {
+    const { paymentStore, charger } = this.#options;
+    let row = await paymentStore.read(key);
+    // Its settlement is begun again under the lock of its identifier alone.
+    if (row?.state === 'unpaid' && (await charger.isUnpaid({ key, row }))) return undefined;
     if (row !== undefined && (isOpen(row) || row.state === 'settled')) {
       // A call that was refused may wait for this very lock.
-      if (row.state !== 'unpaid') await this.#ongoingCalls.get(found.payment)?.over();
-      await this.#bringOn(first);
-      row = await paymentStore.read(first);
+      if (row.state !== 'unpaid') await this.#ongoingCalls.get(keyText(key))?.over();
+      await this.#bringOn(key);
+      row = await paymentStore.read(key);
     }
-    if (row?.state === 'published') return this.#deliver({ key: first, row }, true);
+    if (row?.state === 'published') return this.#deliver({ key, row }, true);
     if (row?.state === 'settled') throw new PaymentError('not-published');
     if (row !== undefined && isOpen(row)) throw new PaymentError('outcome-unknown');
     return undefined;

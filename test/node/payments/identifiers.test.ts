@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HONEST } from './fake-chain.ts';
-import { bodyOf, callOf, nonceOf, PaymentFixture, told } from './payment-fixture.ts';
+import { bodyOf, callOf, nonceOf, PAYER, PaymentFixture, told } from './payment-fixture.ts';
 
 const ID = 'pay_0123456789abcdef';
 
@@ -112,6 +112,85 @@ test('while the chain does not say that a refused first payment paid nothing, a 
     assert.equal(told(await fixture.answer(callOf({ identifier: ID }))), body);
     assert.equal(fixture.chain.paid, [nonceOf(1)], look);
   }
+});
+
+/** A first payment that is refused, and a second one that is sold beside it and comes to what is told. */
+async function twoRefused(fixture: PaymentFixture, settle: 'refuses' | 'declines'): Promise<void> {
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'settlement-failed');
+  fixture.chain.behaviour = { ...HONEST, settle };
+  assert.is(await fixture.answer(callOf({ nonce: 2, identifier: ID })), 'settlement-failed');
+  fixture.chain.behaviour = HONEST;
+}
+
+test('a refused payment that came through after another was refused, too, is the one that is answered', async () => {
+  for (const settle of ['refuses', 'declines'] as const) {
+    await using fixture = await PaymentFixture.open();
+    await twoRefused(fixture, settle);
+    fixture.chain.spend(nonceOf(1), 'paid');
+    const { body } = await fixture.take(callOf({ nonce: 3, identifier: ID }));
+    assert.equal(told(await fixture.answer(callOf({ identifier: ID }))), body);
+    assert.equal(fixture.chain.paid, [nonceOf(1)], settle);
+  }
+});
+
+test('a refused payment that is found to be paid once it is over keeps its identifier', async () => {
+  await using fixture = await PaymentFixture.open();
+  await twoRefused(fixture, 'refuses');
+  fixture.chain.spend(nonceOf(1), 'paid');
+  fixture.clock += 400_000;
+  await fixture.opened.upkeep.look();
+  assert.type(await fixture.answer(callOf({ nonce: 3, identifier: ID, validBefore: 900 })), 'object');
+  assert.equal(fixture.chain.paid, [nonceOf(1)]);
+});
+
+test('an answer that was given under an identifier stays its answer, also where a refused payment came through later', async () => {
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf({ identifier: ID })), 'settlement-failed');
+  fixture.chain.behaviour = HONEST;
+  const given = bodyOf(await fixture.answer(callOf({ nonce: 2, identifier: ID })));
+  fixture.chain.spend(nonceOf(1), 'paid');
+  fixture.clock += 400_000;
+  await fixture.opened.upkeep.look();
+  assert.is(fixture.opened.ledger.head.entries, 2);
+  assert.equal(told(await fixture.answer(callOf({ nonce: 3, identifier: ID, validBefore: 900 }))), given);
+});
+
+test('a node that dies between a refused payment and the next charges no third one beside what came through', async () => {
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf({ identifier: ID, validBefore: 900 })), 'settlement-failed');
+  fixture.chain.behaviour = HONEST;
+  fixture.fate = () => 'dies-after';
+  assert.type(await fixture.answer(callOf({ nonce: 2, identifier: ID })), 'string');
+  fixture.fate = () => 'kept';
+  await fixture.restart();
+  fixture.chain.spend(nonceOf(1), 'paid');
+  fixture.clock += 400_000;
+  await fixture.opened.upkeep.look();
+  assert.type(await fixture.answer(callOf({ nonce: 3, identifier: ID, validBefore: 1_200 })), 'object');
+  assert.equal(fixture.chain.paid, [nonceOf(1)]);
+});
+
+test('payments that are over together leave nothing of their identifier', async () => {
+  await using fixture = await PaymentFixture.open();
+  await twoRefused(fixture, 'refuses');
+  fixture.clock += 400_000;
+  await fixture.opened.upkeep.look();
+  assert.is(await fixture.opened.paymentStore.identified(PAYER, ID), undefined);
+});
+
+test('beside eight refused payments that may still come through no other is charged', async () => {
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  for (let nonce = 1; nonce <= 9; nonce++) {
+    assert.is(await fixture.answer(callOf({ nonce, identifier: ID })), 'settlement-failed');
+  }
+  fixture.chain.behaviour = HONEST;
+  assert.is(await fixture.answer(callOf({ nonce: 10, identifier: ID })), 'outcome-unknown');
+  assert.type(await fixture.answer(callOf({ nonce: 9, identifier: ID })), 'object', 'shown again, it is');
+  assert.equal(fixture.chain.paid, [nonceOf(9)]);
 });
 
 test('payments under one identifier that come again together after a refusal wait for one another, and one is charged', async () => {
