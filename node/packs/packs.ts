@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ERASURE_SOURCE } from '../../protocol/api/erasures.ts';
 import { DEFAULT_PACK_DAYS, type PackId } from '../../protocol/api/evidence-packs.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
@@ -11,14 +10,11 @@ import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { PeriodicTask } from '../concurrency/periodic-task.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { Intake } from '../intake/intake.ts';
-import { chainSourceTable, sourcePart } from '../records/chain-tables.ts';
-import { BodyReader } from '../records/sources/body-reader.ts';
-import { SourceRecords } from '../records/sources/source-records.ts';
-import { sourceKey } from '../records/sources/sources.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { PackError, type PackWord } from './pack-calls.ts';
 import { packDraft } from './pack-draft.ts';
+import { PackErasures } from './pack-erasures.ts';
 import type { PackFederation } from './pack-federation.ts';
 import type { PackFolders } from './pack-folders.ts';
 import type { PackMaker } from './pack-maker.ts';
@@ -31,7 +27,7 @@ const MAX_MAKING = { account: 4, node: 16 };
 /** How often it is looked whether the last records of packs that wait are confirmed, and for how long. In milliseconds. */
 const CONFIRMED_LOOK_MS = 500;
 const CONFIRMED_WAIT_MS = 24 * 3_600_000;
-/** How often files are deleted whose lifetime is over. In milliseconds. */
+/** How often files are deleted whose lifetime is over, or whose contents were erased. In milliseconds. */
 const SWEEP_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** When a caller may come back who found too many packs in the making, or no room. In seconds. */
@@ -91,6 +87,7 @@ interface Making {
  */
 export class Packs implements AsyncDisposable {
   readonly #options: PacksOptions;
+  readonly #erasures: PackErasures;
   readonly #locks = new KeyedLock();
   readonly #queue: Queued[] = [];
   readonly #sweeps: PeriodicTask<void>;
@@ -103,6 +100,7 @@ export class Packs implements AsyncDisposable {
 
   constructor(options: PacksOptions) {
     this.#options = options;
+    this.#erasures = new PackErasures(options);
     this.#sweeps = new PeriodicTask(SWEEP_MS, () => this.#sweep());
   }
 
@@ -161,6 +159,10 @@ export class Packs implements AsyncDisposable {
     const row = await this.get(account, id);
     const { folders, questions } = this.#options;
     if (row.state !== 'ready') throw new PackRefusal('pack-not-ready', `The pack is ${row.state}.`);
+    if (await this.#erasures.mayDisclose(row)) {
+      await this.#locks.exclusive(account, () => this.#requeueErased(account, id));
+      throw new PackRefusal('pack-not-ready', 'Contents of the pack were erased; it is made again without them.');
+    }
     if ((await folders.sizeOf(id)) === row.made?.bytes) return { path: folders.fileOf(id), row };
     questions.requireSameMaker(row);
     await this.#locks.exclusive(account, () => this.#requeue(account, id));
@@ -229,7 +231,7 @@ export class Packs implements AsyncDisposable {
     if ((await folders.sizeOf(row.id)) !== row.made?.bytes) return false;
     const text = await packFederationTable.get(store, row.id);
     const isWitnessed = text !== undefined && federation.staleMember(text) === undefined;
-    return isWitnessed && row.erasures === (await this.#erasuresOf(row));
+    return isWitnessed && row.erasures === (await this.#erasures.countOf(row));
   }
 
   /** A pack that discloses contents leaves a line in the account's log, in the same write. */
@@ -257,6 +259,12 @@ export class Packs implements AsyncDisposable {
     await this.#options.store.write([packTable.put([account, id], { ...row, state: 'queued', failure: null })]);
     await this.#forgetFile(row);
     this.#enqueue(account, id);
+  }
+
+  /** Under the account's lock: the same where it may disclose what was erased since it was made. */
+  async #requeueErased(account: string, id: PackId): Promise<void> {
+    const row = await packTable.get(this.#options.store, account, id);
+    if (row?.state === 'ready' && (await this.#erasures.mayDisclose(row))) await this.#requeue(account, id);
   }
 
   async #drop(row: PackRow): Promise<void> {
@@ -334,7 +342,7 @@ export class Packs implements AsyncDisposable {
     return this.#locks.exclusive(account, async () => {
       const queued = await packTable.get(store, account, id);
       if (queued === undefined || (queued.state !== 'queued' && queued.state !== 'building')) return undefined;
-      const erasures = await this.#erasuresOf(queued);
+      const erasures = await this.#erasures.countOf(queued);
       const building: PackRow = { ...questions.adopted(queued), state: 'building', erasures };
       // Of what was written before, some contents may have been erased since; and other software writes other bytes.
       const isErased = queued.question.disclosure && erasures !== queued.erasures;
@@ -402,7 +410,10 @@ export class Packs implements AsyncDisposable {
     });
   }
 
-  /** Files whose lifetime is over. Never rejects. */
+  /**
+   * Deletes files whose lifetime is over, and those of packs that disclose what was erased, where the node stopped or
+   * its disk failed before they were. Never rejects.
+   */
   async #sweep(): Promise<void> {
     const { store, now, log } = this.#options;
     try {
@@ -412,24 +423,11 @@ export class Packs implements AsyncDisposable {
           if (row?.state !== 'ready' || row.made === null) return;
           const end = Date.parse(row.made.readyAt) + (await this.lifetimeDays(account)) * DAY_MS;
           if (end <= now()) await this.#drop(row);
+          else await this.#requeueErased(account, id);
         });
       }
     } catch (error) {
-      log.warn({ err: error }, 'packs whose lifetime is over were not deleted');
+      log.warn({ err: error }, 'packs that are over, or whose contents were erased, were not deleted');
     }
-  }
-
-  /** Records of erasures of the account, and refusals of them, at each of the nodes of a pack. */
-  async #erasuresOf({ question: { account }, reach }: PackRow): Promise<number> {
-    const { self, store } = this.#options;
-    const source = { account, sourceId: ERASURE_SOURCE };
-    let count = 0;
-    for (const { node } of reach) {
-      if (node === self) {
-        const reads = { store, node, bodies: new BodyReader(store, node) };
-        count += (await new SourceRecords(reads, account, sourceKey(ERASURE_SOURCE)).end(ERASURE_SOURCE)).last;
-      } else count += (await chainSourceTable.get(store, node, sourcePart(source)))?.sourceSeq ?? 0;
-    }
-    return count;
   }
 }
