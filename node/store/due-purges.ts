@@ -55,7 +55,7 @@ export class DuePurges implements AsyncDisposable {
     this.#isDue = true;
   }
 
-  /** Purges what is due. Resolves to the number of rows. Throws where it could not be completed. */
+  /** Purges what is due. Resolves to the number of rows. Throws where it could not be completed; it stays due. */
   look(): Promise<number> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -77,7 +77,6 @@ export class DuePurges implements AsyncDisposable {
       try {
         if (this.#isDue) await this.look();
       } catch (error) {
-        this.#isDue = true;
         pause = RETRY_MS;
         if (!signal.aborted) this.#log.warn({ err: error }, 'rows that ended are not purged yet');
       }
@@ -85,9 +84,19 @@ export class DuePurges implements AsyncDisposable {
     }
   }
 
-  /** Crash order: what is due stays noted until the purge is over. */
   async #look(): Promise<number> {
     this.#isDue = false;
+    try {
+      return await this.#purge();
+    } catch (error) {
+      // Whoever asked for it: what is left is purged by itself later.
+      this.#isDue = true;
+      throw error;
+    }
+  }
+
+  /** Crash order: what is due stays noted until the purge is over. */
+  async #purge(): Promise<number> {
     let purged = 0;
     for (;;) {
       const due: [part: string, key: string][] = [];

@@ -81,6 +81,21 @@ test('a purge that cannot be completed stays due', async () => {
   assert.is(await purges.look(), 1);
 });
 
+test('a purge that somebody waits for and that cannot be completed is tried again by itself', async () => {
+  const gone = randomBytes(32);
+  await using store = await Store.open(join(scratch, 'fails-once'));
+  await using purges = new DuePurges(store, log);
+  await store.write([put('key/b', gone)]);
+  await store.write(purges.end(['key/b']));
+  const { purge } = store;
+  store.purge = () => Promise.reject(new Error('still being read'));
+  await rejects(purges.look(), 'still being read');
+  store.purge = purge.bind(store);
+  purges.start();
+  await until('the row is purged', async () => (await due(store)) === 0);
+  assert.equal(await filesHolding(store.directory, gone), []);
+});
+
 test('the check of a store finds a row that is due and still there', async () => {
   await using store = await Store.open(join(scratch, 'check'));
   await using purges = new DuePurges(store, log);
