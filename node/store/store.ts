@@ -226,8 +226,8 @@ export class Store implements AsyncDisposable {
    * twenty and a turn of the event loop by way of another thread. What is not waits for the disk here.
    */
   async get(key: string): Promise<Uint8Array | undefined> {
-    if (this.#renewing !== undefined) await this.#renewing;
     try {
+      if (this.#renewing !== undefined) await this.#renewing;
       return this.#level.getSync(key);
     } catch (error) {
       throw unreadable(error);
@@ -235,8 +235,15 @@ export class Store implements AsyncDisposable {
   }
 
   async getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
-    await this.#renewing;
-    return this.#read(() => this.#level.getMany([...keys]));
+    const epoch = this.#reads.enter();
+    try {
+      await this.#renewing;
+      return await this.#level.getMany([...keys]);
+    } catch (error) {
+      throw unreadable(error);
+    } finally {
+      this.#reads.leave(epoch);
+    }
   }
 
   /** All or nothing, and on the disk when it resolves. Throws `StoreError` `write-failed`. */
@@ -251,9 +258,9 @@ export class Store implements AsyncDisposable {
 
   /** Rows in key order, read from one snapshot, which is taken when the first is asked for. */
   async *range(options: RangeOptions): AsyncGenerator<[key: string, value: Uint8Array]> {
-    await this.#renewing;
     const epoch = this.#reads.enter();
     try {
+      await this.#renewing;
       yield* this.#level.iterator(options);
     } catch (error) {
       throw unreadable(error);
@@ -283,17 +290,6 @@ export class Store implements AsyncDisposable {
     await this.#writeQueue.idle();
     await this.#level.close();
     this.#hold.release();
-  }
-
-  async #read<Result>(read: () => Promise<Result>): Promise<Result> {
-    const epoch = this.#reads.enter();
-    try {
-      return await read();
-    } catch (error) {
-      throw unreadable(error);
-    } finally {
-      this.#reads.leave(epoch);
-    }
   }
 
   /** The queue's one write. */
@@ -340,8 +336,8 @@ export class Store implements AsyncDisposable {
 
   async #recover(failed: readonly string[]): Promise<void> {
     try {
-      await this.#requireCapacity();
       this.#undo ??= await this.#rowsNow(failed);
+      await this.#requireCapacity(this.#undo);
       this.#renewing = this.#renew(this.#undo);
       await this.#renewing;
     } catch (error) {
@@ -353,17 +349,26 @@ export class Store implements AsyncDisposable {
     this.#undo = undefined;
   }
 
-  /** Opening replays the log into a table and starts a new log; reads wait, so that none sees the failed write. */
+  /**
+   * Opening replays the log into a table and starts a new log, which begins with what takes the failed write back. Reads
+   * wait, so that none sees the failed write; where it cannot be taken back the database stays closed to them.
+   */
   async #renew(undo: readonly RowChange[]): Promise<void> {
     await this.#level.close();
     await this.#level.open();
-    await this.#level.batch([...undo], { sync: true });
+    try {
+      await this.#level.batch([...undo], { sync: true });
+    } catch (error) {
+      await this.#level.close();
+      throw error;
+    }
   }
 
   /** A replay that fails half-way for want of room would leave the database closed to reads. */
-  async #requireCapacity(): Promise<void> {
+  async #requireCapacity(undo: readonly RowChange[]): Promise<void> {
     const { bavail, bsize } = await statfs(this.directory);
     let needed = RENEWAL_RESERVE_BYTES;
+    for (const change of undo) needed += change.key.length + (change.type === 'put' ? change.value.length : 0);
     for (const name of await readdir(this.directory)) {
       if (name.endsWith('.log')) needed += (await stat(join(this.directory, name))).size;
     }

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkLevelDbFiles } from '../../../node/store/leveldb/check-files.ts';
@@ -17,6 +19,8 @@ test.after(() => rm(scratch, { recursive: true, force: true }));
 /** More than LevelDB keeps in memory before it writes a table. In bytes. */
 const MEMORY_BYTES = 64 << 20;
 const ROW_BYTES = 1 << 20;
+/** A row that has no room in a file of half the size. In bytes. */
+const LARGE_BYTES = 4 << 20;
 /** Numbers of files that LevelDB may take next. */
 const NEXT_FILES = 20;
 
@@ -108,6 +112,41 @@ test('where the disk has no room to open the database anew it stays open to read
   assert.equal([store.failing, await textsOf(store, ['kept', 'refused', 'later'])], [false, ['kept', '', 'later']]);
 });
 
+test('where a failed write cannot be taken back no read sees it, and the store is mended once it can be', async () => {
+  const directory = join(scratch, 'not-undone');
+  const kept = 'kept'.repeat(LARGE_BYTES / 4);
+  {
+    await using store = await Store.open(directory);
+    await store.write([put('kept', kept)]);
+  }
+  // Opened again, it has the large row in a table: its log is short, and what takes the failed write back is not.
+  const disk = new FailingGate();
+  await using store = await Store.open(directory, { gate: disk.gate });
+  disk.next.push('unsynced');
+  await refused(store, [put('kept', 'changed'), put('refused')]);
+  limitFiles(String(LARGE_BYTES / 2));
+  try {
+    const attempt = { isOver: false };
+    const recovering = codeOf(store.recover()).finally(() => {
+      attempt.isOver = true;
+    });
+    const codes = new Set<string>();
+    while (!attempt.isOver) {
+      codes.add(await codeOf(store.get('refused').then((row) => assert.is(row, undefined))));
+      await turn();
+    }
+    assert.is(await recovering, 'write-failed');
+    const reads = [store.get('kept'), store.getMany(['refused']), store.first({ gte: 'kept' })];
+    for (const read of reads) codes.add(await codeOf(read));
+    assert.equal([...codes].toSorted(), ['none', 'unreadable']);
+    assert.is(await codeOf(store.get('refused')), 'unreadable');
+  } finally {
+    limitFiles('unlimited');
+  }
+  await store.recover();
+  assert.ok((await textsOf(store, ['kept', 'refused'])).every((text, i) => text === [kept, ''][i]));
+});
+
 test('a table that cannot be written refuses writes until it can; every acknowledged row is there then', async () => {
   const directory = join(scratch, 'table');
   const acknowledged = new Map<string, Buffer>();
@@ -130,6 +169,11 @@ test('a table that cannot be written refuses writes until it can; every acknowle
 });
 
 test.run();
+
+/** Bytes that a file of this process may have from now on. */
+function limitFiles(bytes: string): void {
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
+}
 
 /** Folders in the places of the tables that LevelDB will write next: their creation fails. */
 async function obstructTables(directory: string): Promise<string[]> {
