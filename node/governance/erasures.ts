@@ -159,12 +159,19 @@ export class Erasures {
     return { records, isComplete: ids.length <= MAX_ERASED_OF_SUBJECT, field: 'subjectRef' };
   }
 
-  /** Runs the work while no lock is placed over the records and no other erasure takes them. */
-  alone<Result>(
+  /**
+   * Runs the work while no lock is placed over the records and no other erasure takes them. What it has erased leaves
+   * the files of the store soon, however it ends.
+   */
+  async alone<Result>(
     records: readonly AttestationRecord[],
     work: (split: ErasureSplit) => Promise<Result>,
   ): Promise<Result> {
-    return this.#options.locks.alone(records, async () => work(await this.#split(records)));
+    try {
+      return await this.#options.locks.alone(records, async () => work(await this.#split(records)));
+    } finally {
+      this.#options.purges.noteEnded();
+    }
   }
 
   /** Why these may not be erased at `now`, in epoch milliseconds; undefined where they may. */
@@ -191,7 +198,6 @@ export class Erasures {
    */
   async purge(): Promise<void> {
     const { purges, log } = this.#options;
-    purges.noteEnded();
     try {
       // The first look may have begun before the keys were deleted; the second did not.
       await purges.look();

@@ -5,6 +5,7 @@ import type { Locks } from '../../../../node/governance/locks.ts';
 import { subjectTable } from '../../../../node/governance/subjects.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { duplicateTable } from '../../../../node/intake/once-guard.ts';
+import { IntakeError } from '../../../../node/intake/intake-error.ts';
 import { findKey } from '../../../../node/records/payload/payload-keys.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
@@ -293,6 +294,33 @@ test('a look at what is due that has begun before an erasure does not stand for 
   await Promise.all([early, purging]);
   assert.equal(await filesHolding(store.directory, secret), []);
   store.range = range;
+});
+
+test('keys that an erasure destroyed which failed half-way leave the files all the same', async () => {
+  const subjectRef = 'half';
+  const post = () => node.post('/v1/tiered-attest', { sourceId: 'half', data: {}, subjectRef });
+  const made = await Promise.all(Array.from({ length: 101 }, post));
+  const ids = made.map((answer) => String(accepted(answer).attestationId));
+  const seeds = new Map(await Promise.all(ids.map(async (id) => [id, await seedOf(id)] as const)));
+  const { intake, store } = node.context;
+  const submit = intake.submit.bind(intake);
+  let erasures = 0;
+  intake.submit = (draft) => {
+    if (draft.kind !== 'erasure' || ++erasures === 1) return submit(draft);
+    return Promise.reject(new IntakeError('queue-full', 'the queue is full'));
+  };
+  try {
+    assert.is((await erase({ subjectRef })).status, 503);
+  } finally {
+    Reflect.deleteProperty(intake, 'submit');
+  }
+  const states = await Promise.all(ids.map(async (id) => [id, await payloadState(id)] as const));
+  const erased = states.flatMap(([id, state]) => (state === 'erased' ? [seeds.get(id) ?? Buffer.of()] : []));
+  assert.is(erased.length, 100);
+  const held = (seed: Uint8Array) => filesHolding(store.directory, seed.subarray(0, -3));
+  const some = erased.slice(0, 3);
+  await until('the files to be rid of the keys', async () => (await Promise.all(some.map(held))).flat().length === 0);
+  assert.is(accepted(await erase({ subjectRef })).erasedCount, 1);
 });
 
 test('keys that were erased before the node was killed are out of its files after the next start', async () => {
