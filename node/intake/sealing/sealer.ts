@@ -104,12 +104,14 @@ export class Sealer implements AsyncDisposable {
     return new Sealer(options, await readChain(options));
   }
 
-  /** Reads again where the store's chain ends: batches were taken back from peers. Only before `start`. */
+  /** Reads again where the store's chain and groups end: some were taken back from peers. Only before `start`. */
   async reload(): Promise<void> {
     const { chain, open, whole } = await readChain(this.#options);
     this.#chain = chain;
     this.#open = open;
     this.#found = whole;
+    // The log may have named this node meanwhile.
+    await this.begin();
   }
 
   /** Records that wait to be sealed. */

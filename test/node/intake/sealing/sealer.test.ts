@@ -54,6 +54,17 @@ test('a full batch is sealed at once, and no batch splits a group', async () => 
   assert.is(fixture.sealer.waiting, 0);
 });
 
+test('a chain that the log names while the store is read again begins', async () => {
+  await using directory = await temporaryDirectory();
+  let asked = 0;
+  // Not when it is opened, nor when it is read again; just after that.
+  const chainStart = async () => (++asked > 2 ? timestampOf(0) : null);
+  await using fixture = await SealingFixture.open(directory.path, { chainStart });
+  assert.is(fixture.sealer.leastFrom, null);
+  await fixture.sealer.reload();
+  assert.is.not(fixture.sealer.leastFrom, null);
+});
+
 test('a batch lands in one write with what must land beside it', async () => {
   await using directory = await temporaryDirectory();
   await using fixture = await SealingFixture.open(directory.path);
