@@ -53,13 +53,18 @@ export class IntakeQueue {
     return this.#halted === null ? null : haltedError(this.#halted);
   }
 
+  /** Throws `IntakeError` where nothing more may be signed. */
+  requireRunning(): void {
+    if (this.#halted !== null) throw haltedError(this.#halted);
+  }
+
   get records(): number {
     return this.#records + this.#reserved;
   }
 
   /** Throws `IntakeError` `queue-full`, `stopped` or `halted` where `count` more records may not wait. */
   requireCapacity(count: number): void {
-    if (this.#halted !== null) throw haltedError(this.#halted);
+    this.requireRunning();
     if (this.#closed) throw new IntakeError('stopped', 'the node is stopping');
     if (this.records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
       throw new IntakeError('queue-full', 'too many records are waiting to be signed');

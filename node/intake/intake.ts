@@ -3,6 +3,7 @@ import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { payloadOperations } from '../records/payload/payload-tables.ts';
 import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
+import { haltingSigner } from '../keys/halting-signer.ts';
 import type { Projection } from '../records/projection.ts';
 import type { RecordCounters } from '../records/record-counters.ts';
 import { groupOperationParts, groupTable } from '../records/record-tables.ts';
@@ -61,7 +62,8 @@ interface End {
  * signed; what arrives meanwhile queues and becomes the group after.
  *
  * Crash order: signature, then one atomic synced write of records, receipt, payloads and indexes, then the answers. A
- * crash before the write leaves nothing; after it, a record that nobody was told of, which is harmless.
+ * crash before the write leaves nothing; after it, a record that nobody was told of, which is harmless. Once halted no
+ * signature and no write begins, of a group under way neither.
  *
  * Ownership: `#next`, `#heads` and `#lastAt` are moved by the loop alone, and only for groups that reached the disk.
  */
@@ -165,7 +167,7 @@ export class Intake implements AsyncDisposable {
     this.#queue.requireCapacity(count);
   }
 
-  /** Signs no record any more; every caller is refused with this code. */
+  /** Signs no record any more, nor those under way; every caller is refused with this code. */
   halt(code: HaltCode = 'halted'): void {
     this.#queue.halt(code);
   }
@@ -255,10 +257,12 @@ export class Intake implements AsyncDisposable {
     const heads = new TentativeHeads(this.#heads, before?.heads);
     try {
       const { node, signer } = this.#options;
-      const group = await buildGroup(node, signer(), drafts, first, at, heads);
+      const key = haltingSigner(signer(), () => this.#queue.requireRunning());
+      const group = await buildGroup(node, key, drafts, first, at, heads);
       this.#signerFailing = false;
       return group;
     } catch (error) {
+      if (error instanceof IntakeError) return refuse(submissions, error);
       this.#signerFailing = true;
       return refuse(submissions, new IntakeError('signing-failed', 'the record could not be signed', error));
     }
@@ -272,8 +276,13 @@ export class Intake implements AsyncDisposable {
     const { store, counters } = this.#options;
     const records = group.records.map(({ record }) => record);
     try {
-      await counters.write(records, async (counted) => store.write(await this.#rowsOf(group, drafts, counted)));
+      await counters.write(records, async (counted) => {
+        const rows = await this.#rowsOf(group, drafts, counted);
+        this.#queue.requireRunning();
+        await store.write(rows);
+      });
     } catch (error) {
+      if (error instanceof IntakeError) return refuse(submissions, error);
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
     }
     this.#next = group.group.first + group.group.size;

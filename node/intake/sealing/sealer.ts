@@ -9,6 +9,7 @@ import type { Signer } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
+import { haltingSigner } from '../../keys/halting-signer.ts';
 import type { Operation } from '../../store/operation.ts';
 import { batchOperations, readBatch, readHead, type StoredBatch } from '../../records/batch-tables.ts';
 import { type CommittedGroup, OpenBatch, recoverOpenBatches } from './open-batch.ts';
@@ -55,6 +56,10 @@ export interface SealerOptions extends SealedChainOptions {
   readonly log: Logger;
 }
 
+class SealerHaltedError extends Error {
+  override readonly name = 'SealerHaltedError';
+}
+
 /**
  * Cuts the node's records into batches. Each envelope names the one before, so the batches form one chain; each is
  * walked by the rules of derivation before it is signed, and every group of it bears the envelope's key: one that was
@@ -62,7 +67,8 @@ export interface SealerOptions extends SealedChainOptions {
  *
  * Crash order: the envelope is signed, then envelope, tiles, groups that were signed again, chain state and outbox
  * entry land in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which
- * nobody saw; the open batch is rebuilt at start.
+ * nobody saw; the open batch is rebuilt at start. Once halted no signature and no write begins, of a batch under way
+ * neither.
  *
  * A new key seals nothing while an envelope by an older one is undecided and not signed again, so that no number is
  * ever signed twice by one key.
@@ -193,7 +199,7 @@ export class Sealer implements AsyncDisposable {
     if (this.#chain.state === null) await this.#chain.begin();
   }
 
-  /** Seals nothing any more. What is unsealed stays in the store. */
+  /** Seals nothing any more, nor what is under way. What is unsealed stays in the store. */
   halt(): void {
     this.#halted = true;
     this.#close();
@@ -271,11 +277,20 @@ export class Sealer implements AsyncDisposable {
   /** Whether the batch is on the disk; it is not where an older key holds it back. */
   async #sealNow(open: OpenBatch): Promise<boolean> {
     const { state } = this.#chain;
-    const key = this.#options.signer();
+    const key = this.#signer();
     if (state === null || this.#isHeldBack(key.keyId)) return false;
     const draft = this.#draft(open, state, key);
     await this.#write(draft, await this.#chain.walk(draft, key, open.made), key);
     return true;
+  }
+
+  /** The key that signs at the moment, as long as the node may sign. */
+  #signer(): Signer {
+    return haltingSigner(this.#options.signer(), () => this.#requireRunning());
+  }
+
+  #requireRunning(): void {
+    if (this.#halted) throw new SealerHaltedError('the node signs nothing more');
   }
 
   /** Whether the last envelope is by another key and undecided: were that key revoked, it would be signed again. */
@@ -292,6 +307,7 @@ export class Sealer implements AsyncDisposable {
         await this.#locks.exclusive(LOCK_KEY, () => this.#resign(resigning));
         return;
       } catch (error) {
+        if (this.#halted) return;
         log.error({ err: error }, 'what a revoked key signed could not be signed anew; trying again');
         await new AutoResetEvent().wait(RETRY_MS, this.#ending.signal);
       } finally {
@@ -301,12 +317,13 @@ export class Sealer implements AsyncDisposable {
   }
 
   async #resign(resigning: Resigning): Promise<void> {
-    const { store, node, signer, besides } = this.#options;
+    const { store, node, besides } = this.#options;
     const batches = await signAnew({
       store,
       node,
       ...resigning.standing(),
-      signer: signer(),
+      signer: this.#signer(),
+      requireRunning: () => this.#requireRunning(),
       withdraw: resigning.withdraw,
       besides: (signed) => [
         ...signed.flatMap((batch) => besides(batch)),
@@ -350,6 +367,7 @@ export class Sealer implements AsyncDisposable {
   async #write(envelope: Envelope, sealable: SealableBatch, key: Signer): Promise<void> {
     const { store, besides, onSealed } = this.#options;
     const batch = { envelope, signed: await signStatement(envelopeStatement, envelope, key) };
+    this.#requireRunning();
     await store.write([
       ...batchOperations(batch, sealable.walked.tree.tiles()),
       ...this.#chain.operations(batch, sealable),

@@ -21,6 +21,8 @@ export interface SignAnewOptions {
   readonly decided: number;
   /** The key that signs from now on. */
   readonly signer: Signer;
+  /** Throws where nothing may be signed any more. Asked before each write; the key asks for itself. */
+  readonly requireRunning: () => void;
   /** Whether a revocation of this own key is in force. */
   readonly isRevoked: (keyId: Sha256Hash) => boolean;
   /** Called before envelopes are replaced: nothing of own batches from that number on may be sent any more. */
@@ -39,7 +41,7 @@ export interface SignAnewOptions {
  * Meanwhile a batch that no log decides any more may hold groups by either key: it is shown to nobody.
  */
 export async function signAnew(options: SignAnewOptions): Promise<readonly StoredBatch[]> {
-  const { store, node, decided, isRevoked, withdraw, besides } = options;
+  const { store, node, decided, isRevoked, requireRunning, withdraw, besides } = options;
   const undecided = await readBatches(store, node, decided + 1);
   const last = await readBatch(store, node, decided);
   const at = undecided.findIndex(({ envelope }) => isRevoked(envelope.keyId));
@@ -50,6 +52,7 @@ export async function signAnew(options: SignAnewOptions): Promise<readonly Store
   if (first === undefined) return [];
   const batches = await signEnvelopes(options, due, before);
   await withdraw(first.envelope.batch);
+  requireRunning();
   await store.write([
     ...batches.map(({ envelope, signed }) => envelopeTable.put([node, envelope.batch], signed)),
     ...besides(batches),
@@ -87,17 +90,20 @@ async function signEnvelopes(
 }
 
 /** Of the groups from a record on those that are by another key. */
-async function signGroups({ store, node, signer }: SignAnewOptions, from: number): Promise<void> {
+async function signGroups({ store, node, signer, requireRunning }: SignAnewOptions, from: number): Promise<void> {
   const slices = new TimeSlices();
   let operations: Operation[] = [];
+  const write = async (): Promise<void> => {
+    requireRunning();
+    await store.write(operations);
+    operations = [];
+  };
   for await (const [, held] of groupTable.under(store, [node], { from })) {
     if (slices.isOver) await slices.rest();
     const anew = await groupAnew(held, signer);
     if (anew === null) continue;
     operations.push(groupTable.put([node, anew.group.first], anew.signed));
-    if (operations.length < GROUPS_A_WRITE) continue;
-    await store.write(operations);
-    operations = [];
+    if (operations.length >= GROUPS_A_WRITE) await write();
   }
-  if (operations.length > 0) await store.write(operations);
+  if (operations.length > 0) await write();
 }

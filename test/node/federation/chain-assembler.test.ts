@@ -276,6 +276,7 @@ async function signedAnew(rebuilding: Rebuilding): Promise<PageItem[]> {
     decided: origin.chains.head(origin.node).batch - 1,
     signer: (await anotherKey(rebuilding)).signer,
     isRevoked: (keyId) => keyId === old,
+    requireRunning: () => {},
     withdraw: async () => {},
     besides: () => [],
   });

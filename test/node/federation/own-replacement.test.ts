@@ -102,7 +102,7 @@ test('what follows the decided batches, and nobody has signed anew, is left for 
   const second = await batchIn(eu.store, 2);
   assert.is(second.envelope.keyId, tail.key.signer.keyId);
   assert.is((await batchIn(eu.store, 3)).envelope.keyId, tail.old.signer.keyId);
-  await signAnew({ store: eu.store, ...tail.signing, decided: 2, withdraw: async () => {}, besides: () => [] });
+  await signAnew({ store: eu.store, ...tail.signing, decided: 2 });
   const third = await batchIn(eu.store, 3);
   assert.equal(
     [third.envelope.keyId, third.envelope.prev],

@@ -67,7 +67,7 @@ export class OwnTail implements AsyncDisposable {
       for (const name of ['us', 'jp']) await network.memberFixture(name).keys.learnRevocation(signed);
     }
     const { store } = network.memberFixture('us');
-    await signAnew({ store, ...tail.signing, withdraw: async () => {}, besides: () => [] });
+    await signAnew({ store, ...tail.signing });
     await tail.bring('us', 'jp');
     const eu = await network.open('eu');
     for (const batch of batches.slice(0, -1)) await storeBatch(eu.store, batch);
@@ -79,7 +79,8 @@ export class OwnTail implements AsyncDisposable {
   /** What signing the tail again takes. */
   get signing() {
     const isRevoked = (keyId: Sha256Hash) => this.revoked.has(keyId);
-    return { node: EU, decided: 1, signer: this.key.signer, isRevoked };
+    const terms = { requireRunning: () => {}, withdraw: async () => {}, besides: () => [] };
+    return { ...terms, node: EU, decided: 1, signer: this.key.signer, isRevoked };
   }
 
   /** Gives a member the chain that another holds. */

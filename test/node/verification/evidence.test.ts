@@ -55,7 +55,8 @@ test('a receipt that was read just before its batch was signed anew is read agai
       if (row?.[0].startsWith(`${groupTable.name}/`) !== true || !isDue) return row;
       isDue = false;
       const isRevoked = (keyId: string) => keyId !== next.keyId;
-      await signAnew({ store, node, decided: 0, signer: next, isRevoked, withdraw: async () => {}, besides: () => [] });
+      const terms = { requireRunning: () => {}, withdraw: async () => {}, besides: () => [] };
+      await signAnew({ ...terms, store, node, decided: 0, signer: next, isRevoked });
       return row;
     },
   };

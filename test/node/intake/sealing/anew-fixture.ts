@@ -17,6 +17,10 @@ export interface AnewOptions {
   readonly gate?: CommitGate;
   /** Default: the log has decided nothing, and revoked the first key. */
   readonly standing?: Resigning['standing'];
+  /** The key that signs. Default: `other`. */
+  readonly signing?: Signer;
+  /** Called once nothing may be sent. */
+  readonly onWithdrawn?: () => void;
 }
 
 /** A sealer over the store of a sealing room, whose key was replaced. It is not started. */
@@ -32,14 +36,17 @@ export class AnewFixture implements AsyncDisposable {
     this.steps = steps;
   }
 
-  static async open(directory: string, { gate, standing = firstRevoked }: AnewOptions = {}): Promise<AnewFixture> {
+  static async open(
+    directory: string,
+    { gate, standing = firstRevoked, signing = other, onWithdrawn }: AnewOptions = {},
+  ): Promise<AnewFixture> {
     await using opening = new AsyncDisposableStack();
     const store = opening.use(await Store.open(join(directory, 'store'), { gate }));
     const steps: string[] = [];
     const sealer = await Sealer.open({
       node: NODE,
       store,
-      signer: () => other,
+      signer: () => signing,
       now: Date.now,
       intervalMs: 3_600_000,
       named: standing().decided,
@@ -51,7 +58,10 @@ export class AnewFixture implements AsyncDisposable {
       ],
       resigning: {
         standing,
-        withdraw: async (from) => void steps.push(`withdraw ${from}`),
+        async withdraw(from) {
+          steps.push(`withdraw ${from}`);
+          onWithdrawn?.();
+        },
         resume: () => void steps.push('resume'),
         onSigned: (batches: readonly StoredBatch[]) =>
           void steps.push(`signed ${batches.map(({ envelope }) => envelope.batch)}`),
