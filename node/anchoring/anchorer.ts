@@ -15,11 +15,11 @@ import {
   freeze,
   isBatchRow,
   isRescueRow,
+  openStatements,
   type OutboxRow,
   readNewestOpenRow,
   readOpenRescues,
   readOpenRows,
-  readOpenStatements,
   readOutbox,
   type RescueRow,
   rowOperation,
@@ -46,7 +46,10 @@ export interface AnchorerOptions {
 
 /** Batches carried at once. More would only queue up at the ledger. */
 const MAX_IN_FLIGHT = 8;
-/** Statements carried at once, beside the batches: a revocation must not wait until a backlog is worked off. */
+/**
+ * Own statements carried at once, beside the batches: a revocation must not wait until a backlog is worked off. As many
+ * revocations of other nodes beside them: their spend guard may hold these back for a day.
+ */
 const MAX_STATEMENTS_IN_FLIGHT = 2;
 /** Batches of other nodes carried at once. */
 const MAX_RESCUES_IN_FLIGHT = 4;
@@ -78,6 +81,7 @@ export class Anchorer implements AsyncDisposable {
   readonly #takenRescues = new Set<string>();
   /** Hashes of those that are carried. */
   readonly #takenStatements = new Set<string>();
+  readonly #takenForOthers = new Set<string>();
   /** Names of rescues and statements whose trips have ended since the loop began to read the outbox. */
   readonly #ended = new Set<string>();
   #carriesBatches = false;
@@ -215,9 +219,11 @@ export class Anchorer implements AsyncDisposable {
 
   async #takeStatements(): Promise<void> {
     this.#ended.clear();
-    for (const row of await readOpenStatements(this.#options.store)) {
-      if (this.#takenStatements.size >= MAX_STATEMENTS_IN_FLIGHT) return;
-      this.#departOnce(row, row.statement, this.#takenStatements);
+    const [own, others] = [this.#takenStatements, this.#takenForOthers];
+    for await (const row of openStatements(this.#options.store)) {
+      const taken = this.#isForOther(row) ? others : own;
+      if (taken.size < MAX_STATEMENTS_IN_FLIGHT) this.#departOnce(row, row.statement, taken);
+      if (own.size + others.size === 2 * MAX_STATEMENTS_IN_FLIGHT) return;
     }
   }
 
@@ -313,10 +319,15 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #guardOf(row: OutboxRow): SpendGuard {
-    const { node, guard, othersGuards } = this.#options;
+    const { guard, othersGuards } = this.#options;
     if (isRescueRow(row)) return othersGuards.rescue;
-    const named = parseLedgerMessage(row.message);
-    return named.type === 'revocation' && named.node !== node ? othersGuards.revocation : guard;
+    return this.#isForOther(row) ? othersGuards.revocation : guard;
+  }
+
+  /** Whether it names the revocation of another node's key. */
+  #isForOther({ message }: OutboxRow): boolean {
+    const named = parseLedgerMessage(message);
+    return named.type === 'revocation' && named.node !== this.#options.node;
   }
 
   #noteHold(admission: Admission): void {

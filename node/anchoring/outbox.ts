@@ -60,8 +60,6 @@ export const rescueOutboxTable = jsonTable('rescue-outbox', RescueRowShape);
 
 /** Statuses kept of a batch that dies again and again; the first and the latest ones stay. */
 const MAX_HISTORY = 64;
-/** Statements looked at at once. */
-const MAX_OPEN_STATEMENTS = 64;
 /** Rescues looked at at once. */
 const MAX_OPEN_RESCUES = 64;
 
@@ -138,11 +136,9 @@ export async function readOpenRows(store: Store, after: number, limit: number): 
   return rows;
 }
 
-/** Unconfirmed rows of statements: a node has few of them. */
-export async function readOpenStatements(store: Store): Promise<StatementRow[]> {
-  const rows: StatementRow[] = [];
-  for await (const [, row] of statementOutboxTable.under(store, [], { limit: MAX_OPEN_STATEMENTS })) rows.push(row);
-  return rows;
+/** Unconfirmed rows of statements, one by one: those of this node may lie behind any number for other nodes. */
+export async function* openStatements(store: Store): AsyncGenerator<StatementRow> {
+  for await (const [, row] of statementOutboxTable.under(store, [])) yield row;
 }
 
 /** Rows of other nodes' batches. */

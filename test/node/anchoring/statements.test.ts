@@ -2,9 +2,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Naming } from '../../../node/anchoring/anchor-submission.ts';
 import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger/ledger-client.ts';
-import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
+import { spendTable } from '../../../node/anchoring/ledger/spend-guard.ts';
+import { OTHERS_SPEND } from '../../../node/anchoring/others-limits.ts';
+import {
+  statementOutboxClosedTable,
+  statementOutboxEntry,
+  statementOutboxTable,
+} from '../../../node/anchoring/outbox.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
+import { Store } from '../../../node/store/store.ts';
+import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
@@ -18,6 +25,9 @@ const test = suite('names of statements');
 const ledger = await LedgerProcess.start();
 /** More than are carried at once. */
 const BACKLOG = 12;
+/** More than are looked at to find those that are carried. */
+const MANY = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
 const federation = await TestFederation.create({ nodes: ['eu', 'us'], signerOf: nativeSigner });
 test.after(() => ledger[Symbol.asyncDispose]());
 
@@ -104,6 +114,44 @@ test('a statement does not wait until a backlog of batches is worked off', async
     return (await statementOutboxTable.get(node.store, hashOf(revoked)))?.status === 'prepared';
   });
   assert.is((await node.anchoring.status(BACKLOG))?.status, 'queued');
+});
+
+test('revocations of other nodes that their limit holds back keep no revocation and no roster of its own waiting', async () => {
+  await using directory = await temporaryDirectory();
+  const topicId = await ledger.createTopic();
+  const at = timestampOf(Date.now());
+  {
+    await using store = await Store.open(directory.path);
+    const day = Math.floor(Date.now() / DAY_MS);
+    const { row, limits } = OTHERS_SPEND.revocation;
+    const inDay = limits.transactionsPerDay ?? 0;
+    // Of tomorrow: the day may end meanwhile.
+    const spent = { hour: 0, inHour: 0, day: day + 1, inDay, tinybars: 0 };
+    await store.write([spendTable.put([row], spent)]);
+  }
+  await using node = await AnchoringNode.start(directory.path, {
+    config: ledger.config(topicId),
+    ledger: deadLedger(),
+  });
+  const revoked = async (name: string): Promise<NamedStatement> => {
+    return { type: 'revocation', text: (await federation.revokeKey(name)).statement };
+  };
+  const message = messageOf(await revoked('us'));
+  // Less than any other hash: each is looked at before the own ones.
+  const held = Array.from({ length: MANY }, (_, i) =>
+    statementOutboxEntry(writeSha256(new Uint8Array(32).fill(i, -1)), message, at),
+  );
+  await node.store.write(held);
+  node.anchoring.noteSealed();
+  await until('two are taken', async () => (await node.anchoring.state()).inFlight === 2);
+  for (const own of [await revoked('eu'), await nextRoster('of its own')]) {
+    await keep(node, own);
+    await until('prepared', async () => {
+      return (await statementOutboxTable.get(node.store, hashOf(own)))?.status === 'prepared';
+    });
+  }
+  const others = await Array.fromAsync(statementOutboxTable.under(node.store, [], { limit: MANY }));
+  assert.equal(new Set(others.map(([, { status }]) => status)), new Set(['queued']));
 });
 
 test.run();

@@ -3,8 +3,8 @@ import {
   closeOperations,
   freeze,
   noteSubmitted,
+  openStatements,
   type OutboxRow,
-  readOpenStatements,
   readOutbox,
   rowOperation,
   statementOutboxEntry,
@@ -78,7 +78,7 @@ export async function anchorAll(
       await store.write(closeOperations(row, timestampOf(now())));
     }
   }
-  for (const row of await readOpenStatements(store)) {
+  for await (const row of openStatements(store)) {
     await store.write(closeOperations(await submit(row), timestampOf(now())));
   }
   return messages;
