@@ -80,6 +80,10 @@ async function checkPayment(check: Check, key: PaymentKey, row: PaymentRow): Pro
     await require(paymentAnswerTable, 'not published');
   }
   if (isOpen(row) || isUnpublished(row)) await requirePrepared(check, key, row);
+  if (row.request === null && (await store.get(paymentAnswerTable.key(...keyParts(key)))) !== undefined) {
+    const detail = 'tells no request, and its answer is held';
+    report.problem(paymentTable.name, paymentTable.key(...keyParts(key)), detail);
+  }
   if (row.state === 'burnt' && row.ends !== null) {
     const name = paymentEndTable.key(row.ends, ...keyParts(key));
     if ((await store.get(name)) === undefined) {
@@ -120,11 +124,12 @@ async function isSettledBy({ store }: Check, { payer, nonce }: PaymentKey, seq: 
 }
 
 function rowFault(row: PaymentRow): string | null {
-  const { state, settlement, publication, ends, drafts } = row;
+  const { state, request, settlement, publication, ends, drafts } = row;
   const isPaid = state === 'settled' || state === 'published';
   if (isPaid !== (settlement !== null)) return `is ${state}, and its settlement says otherwise`;
   const hasEnd = state === 'published' || state === 'burnt';
   if (hasEnd !== (ends !== null)) return `is ${state}, and what is held for it says otherwise`;
+  if (request === null && state !== 'published') return `is ${state}, and tells no request`;
   const hasPlace = state === 'published' && drafts > 0;
   return hasPlace === (publication !== null) ? null : `is ${state}, and says otherwise where its records stand`;
 }

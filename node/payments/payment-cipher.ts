@@ -1,10 +1,20 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { concatBytes, decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_WORD = utf8('meridian/payment-held/1\0');
+const REQUEST_WORD = utf8('meridian/payment-request/1\0');
 
 export class PaymentDamagedError extends Error {
   override readonly name = 'HeldDamagedError';
@@ -16,10 +26,20 @@ export class PaymentDamagedError extends Error {
  */
 export class PaymentCipher {
   readonly #payloadKey: Uint8Array;
+  readonly #requestKey: Uint8Array;
 
   /** `payloadKey`: 32 bytes from the node's key file. */
   constructor(payloadKey: Uint8Array) {
     this.#payloadKey = payloadKey;
+    this.#requestKey = createHmac('sha256', payloadKey).update(REQUEST_WORD).digest();
+  }
+
+  /**
+   * HMAC-SHA-256 of a request's hash, which is all of it that is stored: a request can be guessed from its hash, and
+   * from this not without the node's payload key.
+   */
+  digest(request: Sha256Hash): Sha256Hash {
+    return writeSha256(createHmac('sha256', this.#requestKey).update(request).digest());
   }
 
   /** `row`: the key of the row. */

@@ -1,3 +1,4 @@
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { parseText } from '../../protocol/json/text.ts';
@@ -53,6 +54,15 @@ export const HELD_MS = 7 * 86_400_000;
  * After its last second an authorization is over for the chain, whose newest blocks may be replaced. In milliseconds.
  */
 export const OVER_MARGIN_MS = 10_000;
+
+/** What a payment is from its first call on. */
+interface FreshPayment extends Omit<
+  PaymentRow,
+  'request' | 'state' | 'attempts' | 'drafts' | 'ends' | 'settlement' | 'publication' | 'reason'
+> {
+  /** Hash of the request. */
+  readonly request: Sha256Hash;
+}
 
 /** A payment as it stands on the disk, or is about to. */
 export interface StoredPayment {
@@ -123,11 +133,14 @@ export class PaymentStore {
   }
 
   /** A payment of which nothing is on the disk yet. */
-  fresh(
-    facts: Omit<PaymentRow, 'state' | 'attempts' | 'drafts' | 'ends' | 'settlement' | 'publication' | 'reason'>,
-  ): PaymentRow {
+  fresh({ request, ...facts }: FreshPayment): PaymentRow {
     const nothing = { drafts: 0, ends: null, settlement: null, publication: null, reason: null };
-    return { ...facts, ...nothing, state: 'settling', attempts: 1 };
+    return { ...facts, ...nothing, request: this.#options.cipher.digest(request), state: 'settling', attempts: 1 };
+  }
+
+  /** Whether a row is of this request. One that the release before wrote holds the hash itself. */
+  isOf({ request }: Pick<PaymentRow, 'request'>, asked: Sha256Hash): boolean {
+    return request === this.#options.cipher.digest(asked) || request === asked;
   }
 
   /**
@@ -230,14 +243,17 @@ export class PaymentStore {
     );
   }
 
-  /** The end of what is held: the answer of a published payment, and all that is left of a burnt one. */
+  /**
+   * The end of what is held: the answer of a published payment and what its request can be told by, and all that is
+   * left of a burnt one.
+   */
   async endHeld(payment: StoredPayment, end: number): Promise<void> {
-    const parts = keyParts(payment.key);
-    if (payment.row.ends === end && payment.row.state === 'burnt') return this.forget(payment);
-    const isEnd = payment.row.ends === end;
+    const { key, row } = payment;
+    const parts = keyParts(key);
+    if (row.ends === end && row.state === 'burnt') return this.forget(payment);
     await this.#options.store.write([
       paymentEndTable.del(end, ...parts),
-      ...(isEnd ? [paymentAnswerTable.del(...parts)] : []),
+      ...(row.ends === end ? [paymentAnswerTable.del(...parts), ...(await this.#requestRemovals(payment))] : []),
     ]);
   }
 
@@ -259,6 +275,13 @@ export class PaymentStore {
     if ((await this.identified(key.payer, identifier))?.payment !== keyText(key)) return [];
     const [next] = await this.openUnder(key, identifier);
     return next === undefined ? [paymentIdentifierTable.del(key.payer, identifier)] : named(next);
+  }
+
+  /** No other payment takes the identifier meanwhile: its row leads to one that was published before. */
+  async #requestRemovals({ key, row }: StoredPayment): Promise<Operation[]> {
+    const { identifier } = row;
+    const named = identifier === null ? undefined : await this.identified(key.payer, identifier);
+    return endedRequestOperations(key, row, named);
   }
 
   async #preparedRemovals({ key, row }: StoredPayment): Promise<Operation[]> {
@@ -317,5 +340,22 @@ function moved(key: PaymentKey, before: PaymentRow | undefined, after: PaymentRo
     operations.push(paymentEndTable.del(before.ends, ...parts));
   }
   if (after.ends !== null) operations.push(paymentEndTable.put([after.ends, ...parts], ''));
+  return operations;
+}
+
+/**
+ * Takes away what the request of a payment can be told by, once its answer has ended. `named`: the row of its
+ * identifier, which goes on leading to it.
+ */
+export function endedRequestOperations(
+  key: PaymentKey,
+  row: PaymentRow,
+  named: IdentifierRow | undefined,
+): Operation[] {
+  const { identifier } = row;
+  const operations = [paymentTable.put(keyParts(key), { ...row, request: null })];
+  if (identifier !== null && named?.payment === keyText(key)) {
+    operations.push(paymentIdentifierTable.put([key.payer, identifier], { ...named, request: null }));
+  }
   return operations;
 }

@@ -19,8 +19,11 @@ export type Publication = Readonly<Static<typeof PublicationShape>>;
 
 const PaymentRowShape = Closed({
   state: Type.Enum([...PAYMENT_STATES]),
-  /** Hash of the one request that the authorization is bound to: method, path, query and body. */
-  request: Sha256Shape,
+  /**
+   * Keyed digest of the one request that the authorization is bound to: method, path, query and body. Of a payment that
+   * the release before began, their hash. Null once the answer has ended, so that nobody can guess what was asked.
+   */
+  request: OrNull(Sha256Shape),
   /** Hash of authorization, signature and identifier: who shows the same again is the payer. */
   proof: Sha256Shape,
   service: Type.String({ minLength: 1, maxLength: 64 }),
@@ -49,7 +52,8 @@ const PaymentRowShape = Closed({
 });
 export type PaymentRow = Readonly<Static<typeof PaymentRowShape>>;
 
-const IdentifierRowShape = Closed({ request: Sha256Shape, payment: Type.String() });
+/** `request`: as in the row of the payment. */
+const IdentifierRowShape = Closed({ request: OrNull(Sha256Shape), payment: Type.String() });
 export type IdentifierRow = Readonly<Static<typeof IdentifierRowShape>>;
 
 /** (network, asset, payer, nonce) → what became of the authorization. Of a published one never deleted. */

@@ -252,7 +252,9 @@ export class Payments {
       );
     }
     if (row.proof !== call.proof) throw new PaymentError('refused', 'signature_differs');
-    if (row.request !== call.request) throw new PaymentError('bound-elsewhere');
+    // Which request it was is known no more.
+    if (row.request === null) throw new PaymentError('answer-ended');
+    if (!paymentStore.isOf(row, call.request)) throw new PaymentError('bound-elsewhere');
     if (row.state === 'burnt') throw new PaymentError('refused', 'authorization_used');
     if (isUncertain(row)) {
       return this.#deliver({ key, row: await charger.chargeAgain({ key, row }, shownOf(call)) }, true);
@@ -335,7 +337,8 @@ export class Payments {
     const { paymentStore } = this.#options;
     const found = await paymentStore.identified(key.payer, identifier);
     if (found === undefined) return undefined;
-    if (found.request !== call.request) throw new PaymentError('identifier-conflict');
+    if (found.request === null) throw new PaymentError('answer-ended');
+    if (!paymentStore.isOf(found, call.request)) throw new PaymentError('identifier-conflict');
     const named = readKeyText(found.payment);
     const open = (await paymentStore.openUnder(key, identifier)).map((other) => other.key);
     if (open.length > MAX_BESIDE) throw new PaymentError('outcome-unknown');

@@ -9,9 +9,13 @@ import { splitTexts } from '../../records/record-lines.ts';
 import { bodyTable } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Rows } from '../../store/store.ts';
+import { endFormerRequests, type PurgedRows } from './ended-requests.ts';
 
-/** Goes up where one of `RENEWED` gets other rows than before: then all of theirs are made again. */
-const PROJECTIONS_VERSION = 2;
+/**
+ * Goes up where one of `RENEWED` gets other rows than before: then all of theirs are made again. 3: no payment whose
+ * answer has ended tells its request.
+ */
+const PROJECTIONS_VERSION = 3;
 
 /** Projections whose rows a store of an earlier release has not got, or has in another order. */
 const RENEWED: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS, REVIEW_PROJECTION];
@@ -27,12 +31,18 @@ export async function awaitedProjections(store: Rows, node: NodeId | null): Prom
 }
 
 /**
- * Makes the rows again that this release derives from a node's own records and an earlier one did not, or otherwise.
+ * Makes the rows again that this release derives from a node's own records and an earlier one did not, or otherwise,
+ * and takes away what this release does not keep.
  *
  * Crash order: the version is written last, so that what a crash leaves is made again from the beginning.
  */
-export async function renewProjections(store: Rows, node: NodeId, log: Pick<Logger, 'info'> | null): Promise<void> {
+export async function renewProjections(
+  store: PurgedRows,
+  node: NodeId,
+  log: Pick<Logger, 'info'> | null,
+): Promise<void> {
   if (await isCurrent(store, node)) return;
+  await endFormerRequests(store, log);
   for (const { table } of RENEWED) await dropRows(store, table.name);
   let records = 0;
   let operations: Operation[] = [];

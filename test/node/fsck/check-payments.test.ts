@@ -7,6 +7,7 @@ import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { PaymentCipher } from '../../../node/payments/payment-cipher.ts';
+import { HELD_MS } from '../../../node/payments/payment-store.ts';
 import { preparedKeyTable } from '../../../node/records/payload/payload-keys.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
@@ -70,6 +71,15 @@ test('a whole ledger of payments: nothing to report, every row looked at', async
   const { payments, paymentsOpen, paymentsUnpublished, paymentsHeld, recordsPrepared } = report.counts;
   assert.equal([payments, paymentsOpen, paymentsUnpublished, paymentsHeld, recordsPrepared], [7, 2, 1, 6, 6]);
   assert.equal([report.counts.settlements, report.counts.wallets], [4, 1]);
+});
+
+test('payments whose answers have ended are whole, and tell no request', async () => {
+  await using fixture = await PaymentFixture.open();
+  for (const call of [{ nonce: 1 }, { nonce: 2, identifier: IDENTIFIER }]) await fixture.take(callOf(call));
+  fixture.clock += HELD_MS;
+  await fixture.opened.upkeep.look();
+  const { findings, counts } = await reportOf(fixture.opened.store);
+  assert.equal([findings, counts.payments, counts.paymentsHeld], [[], 2, 0]);
 });
 
 test('a row of any of the tables that is gone is missed', async () => {
@@ -146,6 +156,24 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
   [
     'an identifier is of another request',
     edit('payment-identifier', 0, (s) => s.replace(/("request":"sha256:)./, otherDigit)),
+    'payment-identifier',
+    /not made under it/,
+  ],
+  [
+    'a payment whose answer is held tells no request',
+    edit('payment/', 0, (s) => s.replace(/"request":"[^"]*"/, '"request":null')),
+    'payment',
+    /its answer is held/,
+  ],
+  [
+    'an open payment tells no request',
+    edit('payment/', 4, (s) => s.replace(/"request":"[^"]*"/, '"request":null')),
+    'payment',
+    /tells no request/,
+  ],
+  [
+    'an identifier tells no request, and its payment does',
+    edit('payment-identifier', 0, (s) => s.replace(/"request":"[^"]*"/, '"request":null')),
     'payment-identifier',
     /not made under it/,
   ],

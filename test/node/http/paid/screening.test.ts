@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -14,6 +15,7 @@ import { TestChain } from '../../../fixtures/chain.ts';
 import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { importSampleLists } from '../../../fixtures/sample-lists.ts';
+import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { until } from '../../../fixtures/until.ts';
 
@@ -184,6 +186,24 @@ test('the name is in no log, no answer and no payload', async () => {
   const id = String(member(body.attestation, 'attestationId'));
   const bundle = await node.get(`/v1/bundles/${id}?partial=1&disclosure=1`);
   assert.not(bundle.text.toLowerCase().includes('zzyzx'));
+});
+
+test('the name is in no row and no file, and is guessed from none of their hashes', async () => {
+  const name = 'Wolfhardine Unheard-Of Zzyzx';
+  const body = JSON.stringify({ name });
+  const sold = await payUnasked('attested-screening', SCREENING, { method: 'POST', body });
+  assert.is(sold.status, 200);
+  const { store } = node.context;
+  const digest = hash('sha256', body, 'hex');
+  const request = hash('sha256', ['POST', SCREENING, '', digest].join('\n'), 'hex');
+  const guesses = [name, digest, request];
+  for (const guess of guesses) assert.equal(await filesHolding(store.directory, Buffer.from(guess)), [], guess);
+  const rows = await Array.fromAsync(store.range({}));
+  const telling = rows.filter(([, value]) => guesses.some((text) => Buffer.from(value).includes(text)));
+  assert.equal(
+    telling.map(([key]) => key),
+    [],
+  );
 });
 
 /** As if the lists had last been compared with their sources so long ago. In milliseconds. */
