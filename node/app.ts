@@ -67,6 +67,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   // A crash, or a revocation that was decided while this node was away, may have left something.
   void sealer.signAnew();
   context.purges.start();
+  context.idempotency.start();
   context.listUpdates?.start();
   context.regSources.start();
   const heads = starting.use(dailyHeads(context));

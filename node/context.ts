@@ -422,6 +422,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring,
     storageGuard,
   });
+  const idempotency = opening.use(new Idempotency({ ...services, payloadKey: own.payloadKey }));
   const opened = opening.move();
   return {
     config,
@@ -435,7 +436,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     intake,
     foreign,
     foreignStatements,
-    idempotency: new Idempotency(store, now),
+    idempotency,
     governance,
     sealer,
     anchoring,

@@ -16,7 +16,7 @@ import { randomBytesPooled } from '../keys/randomness.ts';
 import type { PayloadCipher, SealedPayload } from '../records/payload/payload-cipher.ts';
 import { newRecordId } from '../records/record-id.ts';
 import type { Operation } from '../store/operation.ts';
-import type { IdempotentRequest } from './idempotency.ts';
+import type { IdempotencyMark } from './idempotency.ts';
 
 /** What a caller wants witnessed, already validated: intake adds identity, order, time, commitments and signature. */
 export interface Draft {
@@ -38,7 +38,7 @@ export interface Draft {
   /** Set where a second identical request must be refused; unique for the account. */
   readonly duplicateKey?: string;
   /** Set where the caller may send the request again and wants the first answer. */
-  readonly idempotency?: IdempotentRequest;
+  readonly idempotency?: IdempotencyMark;
 }
 
 /** A draft whose record is made only once it is paid for: nothing of it may depend on when that is. */

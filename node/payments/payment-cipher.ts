@@ -1,18 +1,8 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hash,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
-import { concatBytes, decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { utf8 } from '../../protocol/bytes.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
+import { openText, sealText } from '../keys/sealed-text.ts';
 
-const CIPHER = 'aes-256-gcm';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const KEY_WORD = utf8('meridian/payment-held/1\0');
 const REQUEST_WORD = utf8('meridian/payment-request/1\0');
 
@@ -22,7 +12,7 @@ export class PaymentDamagedError extends Error {
 
 /**
  * Encrypts what is held for payments at rest: answers hold what payloads do. AES-256-GCM under a key for each row,
- * SHA-256(word ‖ node's payload key ‖ key of the row). A sealed text is nonce ‖ ciphertext ‖ tag.
+ * SHA-256(word ‖ node's payload key ‖ key of the row).
  */
 export class PaymentCipher {
   readonly #payloadKey: Uint8Array;
@@ -44,23 +34,14 @@ export class PaymentCipher {
 
   /** `row`: the key of the row. */
   seal(row: string, text: string): Uint8Array {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#keyOf(row), nonce);
-    return concatBytes(nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag());
+    return sealText(this.#keyOf(row), text);
   }
 
   /** Throws `HeldDamagedError` where the bytes are not what was sealed for this row. */
   open(row: string, sealed: Uint8Array): string {
-    const tagAt = sealed.length - TAG_BYTES;
-    if (tagAt < NONCE_BYTES) throw new PaymentDamagedError(`${row} is cut`);
-    const nonce = sealed.subarray(0, NONCE_BYTES);
-    const decipher = createDecipheriv(CIPHER, this.#keyOf(row), nonce, { authTagLength: TAG_BYTES });
-    decipher.setAuthTag(sealed.subarray(tagAt));
-    try {
-      return decodeUtf8(concatBytes(decipher.update(sealed.subarray(NONCE_BYTES, tagAt)), decipher.final()));
-    } catch {
-      throw new PaymentDamagedError(`${row} does not open`);
-    }
+    const text = openText(this.#keyOf(row), sealed);
+    if (text === undefined) throw new PaymentDamagedError(`${row} does not open`);
+    return text;
   }
 
   #keyOf(row: string): KeyObject {

@@ -12,7 +12,7 @@ import { HeldPlaces, NoPlaceError } from '../../accounts/limits/held-places.ts';
 import { LEDGER_WAITS } from '../../accounts/limits/route-weights.ts';
 import type { Scope } from '../../accounts/scopes.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
-import type { Idempotency } from '../../intake/idempotency.ts';
+import type { Idempotency, KeyedRequest, MarkOf } from '../../intake/idempotency.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { waitingStatus } from '../../verification/attestation/anchoring-view.ts';
 import { askerOf } from '../asked-work.ts';
@@ -185,28 +185,26 @@ async function runOnce<Shape extends TObject>(
   work: RecordingRequest<Static<Shape>>,
 ): Promise<Outcome> {
   const key = idempotencyKey(context);
-  const once = key === undefined ? undefined : idempotentRequest(key, recording.path, work);
-  const run = async (): Promise<Outcome> => {
+  const run = async (mark?: MarkOf): Promise<Outcome> => {
     let kept: JsonObject = {};
     const record = await recording.record(work, async (given, answerNeeds = {}) => {
       kept = answerNeeds;
       const draft = keptFor(work.caller.account, given);
-      const keyed = once ? { ...draft, idempotency: { ...once, kept } } : draft;
+      const keyed = mark ? { ...draft, idempotency: mark(kept) } : draft;
       const { record: made } = await intake.submit(keyed, requireStorage);
       return made;
     });
     return { record, kept };
   };
-  if (!once) return run();
-  const outcome = await idempotency.run(work.caller.account.id, once, run);
+  if (key === undefined) return run();
+  const outcome = await idempotency.run(work.caller.account.id, keyedRequest(key, recording.path, work), run);
   if (!('replay' in outcome)) return outcome;
   return { record: await recordOf(outcome.replay.id), kept: outcome.replay.kept };
 }
 
-function idempotentRequest(key: string, path: string, { params, body }: RecordingRequest<unknown>) {
-  // The caller's key, which is not kept, hides a request that could be guessed once its payload was erased.
+function keyedRequest(key: string, path: string, { params, body }: RecordingRequest<unknown>): KeyedRequest {
   const asked = [key, path, ...Object.values(params), canonicalize(body)].join('\n');
-  return { key: hash('sha256', key, 'hex'), request: hash('sha256', asked, 'hex') };
+  return { key, request: hash('sha256', asked, 'hex') };
 }
 
 /** The `Idempotency-Key` of a request. Throws `Problem` 400 where it is too long. */

@@ -10,7 +10,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { type Draft, keptFor } from '../../intake/draft.ts';
-import type { IdempotentRequest } from '../../intake/idempotency.ts';
+import type { KeyedRequest, MarkOf } from '../../intake/idempotency.ts';
 import { anchorExpectedBy, LEAF_TIER } from '../../verification/attestation/attestation-answer.ts';
 import { askerOf } from '../asked-work.ts';
 import type { BodyLimits, ListLimits } from '../body.ts';
@@ -79,10 +79,9 @@ async function recorded(services: DecisionServices, call: Call, caller: Caller):
   const { idempotency, recordsFrom } = services.recorder;
   const key = idempotencyKey(context);
   using body = await readListBody(context.req, BODY, ITEMS, askerOf(context.req));
-  const once = key === undefined ? undefined : idempotentRequest(key, await body.digest());
-  const run = () => record(services, call, caller, body, once);
-  if (once === undefined) return await run();
-  const outcome = await idempotency.run(caller.account.id, once, run);
+  const run = (mark?: MarkOf) => record(services, call, caller, body, mark);
+  if (key === undefined) return await run();
+  const outcome = await idempotency.run(caller.account.id, keyedRequest(key, await body.digest()), run);
   if (!('replay' in outcome)) return outcome;
   const { id, kept } = outcome.replay;
   const remarks = readRemarks(kept);
@@ -95,7 +94,7 @@ async function record(
   call: Call,
   caller: Caller,
   body: ListBody,
-  once: IdempotentRequest | undefined,
+  mark: MarkOf | undefined,
 ): Promise<RecordedBatch> {
   const { intake, requireStorage } = services.recorder;
   const batch = new DecisionBatch(caller, services.now);
@@ -107,16 +106,15 @@ async function record(
     if (first === undefined) return { records: [], remarks };
     await call.reserve(drafts.length);
     // The row that a repeated request meets lands in the same write as all of the records.
-    if (once !== undefined) drafts[0] = { ...first, idempotency: { ...once, kept: { ...remarks } } };
+    if (mark !== undefined) drafts[0] = { ...first, idempotency: mark({ ...remarks }) };
     // Handed over for good: nothing here holds the texts while they are written.
     const built = await intake.submitAll(drafts.splice(0), requireStorage);
     return { records: built.map(({ record: made }) => made), remarks };
   });
 }
 
-function idempotentRequest(key: string, digest: string): IdempotentRequest {
-  // The caller's key, which is not kept, hides a request that could be guessed once its payloads were erased.
-  return { key: hash('sha256', key, 'hex'), request: hash('sha256', [key, PATH, digest].join('\n'), 'hex') };
+function keyedRequest(key: string, digest: string): KeyedRequest {
+  return { key, request: hash('sha256', [key, PATH, digest].join('\n'), 'hex') };
 }
 
 function answerOf({ records, remarks }: RecordedBatch, { account }: Caller): TieredAttestBatchAnswer {

@@ -397,6 +397,28 @@ test('an erasure leaves the row that refuses a duplicate of a later record of th
   await store.write([duplicateTable.del(...parts)]);
 });
 
+test('of an erased decision no word stands in a row or file, also where its request may come again and is answered alike', async () => {
+  const { store } = node.context;
+  const word = 'Zzyzx-Wolfhardine';
+  const decision = { sourceId: 'triage', data: { [word]: 1 }, [`${word} member`]: true };
+  const bodies: readonly (readonly [path: string, body: JsonObject | JsonObject[]])[] = [
+    ['/v1/attest', decision],
+    ['/v1/tiered-attest', decision],
+    ['/v1/tiered-attest-batch', [decision, { [word]: 1 }, { ...decision, sessionId: word }]],
+  ];
+  for (const [path, body] of bodies) {
+    const ask = { headers: { 'idempotency-key': path } };
+    const first = await node.post(path, body, ask);
+    const { warnings, attestationId = objectsOf(first.body, 'results')[0]?.attestationId } = accepted(first);
+    assert.match(String(warnings), `${word} member: not a documented field`);
+    accepted(await erase({ attestationIds: [String(attestationId)] }));
+    const rows = await Array.fromAsync(store.range({}));
+    const telling = rows.filter(([, value]) => Buffer.from(value).includes(word)).map(([key]) => key);
+    assert.equal([telling, await filesHolding(store.directory, Buffer.from(word))], [[], []], path);
+    assert.is((await node.post(path, body, ask)).text, first.text);
+  }
+});
+
 test('a record can be erased once its locks have run out', async () => {
   const sourceId = 'expiring';
   accepted(await lock(sourceId));

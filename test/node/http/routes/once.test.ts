@@ -1,8 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { IDEMPOTENCY_MS, idempotencyTable } from '../../../../node/intake/idempotency.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { requireProblem } from '../problem-shape.ts';
 
 const network = await TestNetwork.start();
@@ -77,6 +79,23 @@ test('requests with one key at the same moment make one record', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => keyed('/v1/tiered-attest', body, 'k3')));
   assert.is(new Set(answers.map((answer) => answer.body.attestationId)).size, 1);
   assert.ok(answers.every(({ status }) => status === 200));
+});
+
+test('a node that starts removes the keys whose day is over, and goes on answering the others', async () => {
+  const body = { sourceId: 's', data: { case: 'kept for a day' } };
+  const first = await keyed('/v1/attest', body, 'k4');
+  const { store } = node.context;
+  const rows = await Array.fromAsync(idempotencyTable.under(store, []));
+  const [[, row] = []] = rows;
+  assert.ok(row);
+  const over = { ...row, at: Date.now() - IDEMPOTENCY_MS };
+  await store.write([idempotencyTable.put(['acc_eu_unmetered', 'over'], over)]);
+  await node.stop();
+  await node.start();
+  const isOver = async () => (await idempotencyTable.get(node.context.store, 'acc_eu_unmetered', 'over')) === undefined;
+  await until('it is removed', isOver);
+  assert.equal((await keyed('/v1/attest', body, 'k4')).body, first.body);
+  assert.is((await Array.fromAsync(idempotencyTable.under(node.context.store, []))).length, rows.length);
 });
 
 test.run();
