@@ -280,8 +280,8 @@ export class PaymentStore {
   /** No other payment takes the identifier meanwhile: its row leads to one that was published before. */
   async #requestRemovals({ key, row }: StoredPayment): Promise<Operation[]> {
     const { identifier } = row;
-    const named = identifier === null ? undefined : await this.identified(key.payer, identifier);
-    return endedRequestOperations(key, row, named);
+    const found = identifier === null ? undefined : await this.identified(key.payer, identifier);
+    return endedRequestOperations(key, row, found);
   }
 
   async #preparedRemovals({ key, row }: StoredPayment): Promise<Operation[]> {
@@ -344,18 +344,18 @@ function moved(key: PaymentKey, before: PaymentRow | undefined, after: PaymentRo
 }
 
 /**
- * Takes away what the request of a payment can be told by, once its answer has ended. `named`: the row of its
+ * Takes away what the request of a payment can be told by, once its answer has ended. `found`: the row of its
  * identifier, which goes on leading to it.
  */
 export function endedRequestOperations(
   key: PaymentKey,
   row: PaymentRow,
-  named: IdentifierRow | undefined,
+  found: IdentifierRow | undefined,
 ): Operation[] {
   const { identifier } = row;
   const operations = [paymentTable.put(keyParts(key), { ...row, request: null })];
-  if (identifier !== null && named?.payment === keyText(key)) {
-    operations.push(paymentIdentifierTable.put([key.payer, identifier], { ...named, request: null }));
+  if (identifier !== null && found?.payment === keyText(key)) {
+    operations.push(paymentIdentifierTable.put([key.payer, identifier], { ...found, request: null }));
   }
   return operations;
 }

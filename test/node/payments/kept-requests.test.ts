@@ -69,7 +69,7 @@ test('a payment whose answer has ended is told so whatever it asks, also newly s
   assert.equal([fixture.chain.paid, fixture.opened.ledger.head.entries], [[nonceOf(1)], 1]);
 });
 
-test('the end of an answer leaves the identifier alone that another payment has by then', async () => {
+test('an identifier whose answer has ended sells nothing more, also where another was paid under it meanwhile', async () => {
   await using fixture = await PaymentFixture.open();
   const second = callOf({ ...NAMED, nonce: 2, validBefore: 900 });
   fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
@@ -86,12 +86,12 @@ test('the end of an answer leaves the identifier alone that another payment has 
   const body = bodyOf(await fixture.answer(second));
   fixture.clock += HELD_MS - 50_000;
   await fixture.opened.upkeep.look();
-  assert.is(await fixture.answer(callOf(NAMED)), 'answer-ended');
   const third = callOf({ ...NAMED, nonce: 3, validBefore: HELD_MS / 1_000 + 600 });
-  assert.equal(told(await fixture.answer(third)), body);
+  for (const call of [callOf(NAMED), third]) assert.is(await fixture.answer(call), 'answer-ended');
+  assert.equal(told(await fixture.answer(second)), body, 'whoever shows that payment itself has its answer');
   fixture.clock += 50_000;
   await fixture.opened.upkeep.look();
-  assert.is(await fixture.answer(third), 'answer-ended');
+  for (const call of [second, third]) assert.is(await fixture.answer(call), 'answer-ended');
   assert.is(fixture.opened.ledger.head.entries, 2);
 });
 
