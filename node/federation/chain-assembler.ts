@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { MAX_BATCH_RECORDS } from '../../protocol/chain/envelope-rules.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type AttestationRecord, openRecord, type WholeTexts } from '../../protocol/chain/record.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
@@ -99,8 +100,8 @@ interface OpenGroups {
 /**
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
  * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the
- * log has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet. Every
- * group is by the key of its envelope; where those that came before it are by another, the batch was signed again
+ * log has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet; and none
+ * of more records than a batch may have. Every group is by the key of its envelope; where those that came before it are by another, the batch was signed again
  * meanwhile, and is asked for from its first record.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope
@@ -204,6 +205,12 @@ export class ChainAssembler {
     await requireDecidable(this.#decided, envelope, signed.statement);
     if (envelope.prev !== head.hash || envelope.first !== head.next) {
       throw new ChainContradictionError(`batch ${envelope.batch} of ${this.#node} does not follow the one held`, [
+        signed,
+      ]);
+    }
+    // No member derives it, so it never ends, and whatever came of it would be kept for nothing.
+    if (envelope.size > MAX_BATCH_RECORDS) {
+      throw new ChainContradictionError(`batch ${envelope.batch} of ${this.#node} is too large to be derived`, [
         signed,
       ]);
     }

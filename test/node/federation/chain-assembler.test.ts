@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MAX_BATCH_RECORDS } from '../../../protocol/chain/envelope-rules.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
@@ -121,6 +122,18 @@ test('a batch that does not follow the one held is its origin’s contradiction'
   await rebuilding.seal(NINE, { envelope: { prev: first.envelope.root } });
   assert.is(await rebuilding.take(await rebuilding.page()), 'contradiction');
   assert.is(rebuilding.own.chains.head(rebuilding.origin.node).batch, 1);
+});
+
+test('a batch of more records than any member derives is its origin’s contradiction, before a group of it is taken', async () => {
+  for (const [size, outcome, stored] of [
+    [MAX_BATCH_RECORDS, 'batches', [1, 4, 7]],
+    [MAX_BATCH_RECORDS + 1, 'contradiction', []],
+  ] as const) {
+    await using rebuilding = await Rebuilding.start();
+    await rebuilding.seal(NINE, { envelope: { size } });
+    assert.is(await rebuilding.take(await rebuilding.page()), outcome);
+    assert.equal(await rebuilding.stored(), stored);
+  }
 });
 
 test('where the log has decided a number, only the envelope that it decided is taken', async () => {
