@@ -54,6 +54,11 @@ export class OpenBatch {
     return this.#made;
   }
 
+  /** Its groups are read from the store when its turn comes. Once it is cut. */
+  forgetMade(): void {
+    this.#made = null;
+  }
+
   /** Takes a group that was made in this process. */
   add({ group, signed, records }: CommittedGroup): void {
     this.#append(

@@ -21,6 +21,11 @@ import { signAnew, type SignAnewOptions } from './sign-anew.ts';
 const RETRY_MS = 500;
 /** How often a batch that an older key's envelope holds back is looked at again, in milliseconds. */
 const HELD_BACK_MS = 30_000;
+/**
+ * Cut batches that hold what they were made of: the one whose turn it is, and the next. How many wait behind them is
+ * up to the ledger, which may be away for a day.
+ */
+const MAX_MADE_BATCHES = 2;
 const LOCK_KEY = 'chain';
 
 /** What signing again needs beside the chain. */
@@ -90,6 +95,8 @@ export class Sealer implements AsyncDisposable {
   #found: readonly OpenBatch[];
   #timer: NodeJS.Timeout | undefined;
   #sealing: Promise<void> = Promise.resolve();
+  /** Cut batches whose turn is not over. */
+  #queued = 0;
   #resigning: Promise<void> = Promise.resolve();
   #started = false;
   #closed = false;
@@ -251,7 +258,8 @@ export class Sealer implements AsyncDisposable {
   }
 
   #enqueue(batch: OpenBatch): void {
-    this.#sealing = this.#sealing.then(() => this.#persist(batch));
+    if (++this.#queued > MAX_MADE_BATCHES) batch.forgetMade();
+    this.#sealing = this.#sealing.then(() => this.#persist(batch)).finally(() => void this.#queued--);
   }
 
   /**
