@@ -166,16 +166,21 @@ export class PreparationInThreads implements GroupPreparation {
         submission.reject(error);
       }
     });
+    let sealed: readonly SealedDraft[];
     try {
-      const sealed = (packer.size === 0 ? [] : await this.#threads.sealPacked(packer)).values();
-      const drafts = submissions.flatMap((submission) => {
-        const named = packed.get(submission);
-        return named === undefined ? submission.prepare() : named.map((each) => finish(each, sealed));
-      });
-      return { submissions, drafts };
+      sealed = packer.size === 0 ? [] : await this.#threads.sealPacked(packer);
     } catch (error) {
       return refused(submissions, error);
     }
+    let first = 0;
+    const back: Submission[] = [];
+    for (const submission of submissions) {
+      const named = packed.get(submission) ?? [];
+      const own = sealed.slice(first, first + named.length);
+      first += named.length;
+      back.push(packed.has(submission) ? { ...submission, prepare: () => finish(named, own) } : submission);
+    }
+    return prepareTaken(back);
   }
 }
 
@@ -189,8 +194,7 @@ export async function prepareInThreads(
   const sealFrom = async (first: number): Promise<readonly PreparedDraft[]> => {
     if (slices.isOver) await slices.rest();
     const named = drafts.slice(first, first + MAX_GROUP_RECORDS).map((draft) => nameDraft(draft, naming));
-    const sealed = (await threads.seal(named.map(({ texts }) => texts))).values();
-    return named.map((each) => finish(each, sealed));
+    return finish(named, await threads.seal(named.map(({ texts }) => texts)));
   };
   const firsts = Array.from({ length: Math.ceil(drafts.length / MAX_GROUP_RECORDS) }, (_, i) => i * MAX_GROUP_RECORDS);
   return (await Promise.all(firsts.map(sealFrom))).flat();
@@ -205,10 +209,13 @@ function nameDraft(draft: Draft, { node, now }: Naming): NamedDraft {
   return { draft, texts: textsOf(draft, newRecordId(node, now())) };
 }
 
-function finish({ draft, texts }: NamedDraft, sealed: Iterator<SealedDraft>): PreparedDraft {
-  const { value, done } = sealed.next();
-  if (done === true) throw new IntakeError('preparing-failed', 'the thread sealed too few drafts');
-  return preparedOf(draft, texts.id, value);
+/** Throws `StatementError` where no member could read a record of one of them. */
+function finish(named: readonly NamedDraft[], sealed: readonly SealedDraft[]): readonly PreparedDraft[] {
+  return named.map(({ draft, texts }, i) => {
+    const own = sealed[i];
+    if (own === undefined) throw new IntakeError('preparing-failed', 'the thread sealed too few drafts');
+    return preparedOf(draft, texts.id, own);
+  });
 }
 
 /** The group that is left when everyone who waited for it is told. */

@@ -160,21 +160,25 @@ test('a thread that ends fails its group alone, and another takes its place', ()
     assert.is((await requireWholeStore(store)).length, 3 * GROUP);
   }));
 
-test('what cannot be prepared is refused as in place, and keeps nobody else from the group', async () => {
-  const bad = draftOf('s', {}, { payload: 'lone \ud800 surrogate' });
-  const drafts = Array.from({ length: GROUP }, (_, i) => (i === 7 ? bad : draftOf('s', { i })));
-  const outcomes: unknown[] = [];
-  for (const threads of [undefined, threadsOf(1)]) {
-    await using directory = await temporaryDirectory();
-    await using _threads = threads;
-    await using fixture = await IntakeFixture.open(directory.path, { ...(threads && { threads }) });
-    outcomes.push(
-      await Promise.all(drafts.map((draft) => fixture.intake.submit(draft).then(() => 'recorded', String))),
-    );
-    assert.is((await requireWholeStore(fixture.store)).length, GROUP - 1);
-  }
-  assert.equal(outcomes[1], outcomes[0]);
-});
+for (const [what, bad] of [
+  ['what cannot be prepared', draftOf('s', {}, { payload: 'lone \ud800 surrogate' })],
+  ['a record that no member could read', draftOf('s', {}, { account: 'a'.repeat(65) })],
+] as const) {
+  test(`${what} is refused as in place, and keeps nobody else from the group`, async () => {
+    const drafts = Array.from({ length: GROUP }, (_, i) => [draftOf('s', { i }), i === 7 ? bad : draftOf('s', { i })]);
+    const outcomes: unknown[] = [];
+    for (const threads of [undefined, threadsOf(1)]) {
+      await using directory = await temporaryDirectory();
+      await using _threads = threads;
+      await using fixture = await IntakeFixture.open(directory.path, { ...(threads && { threads }) });
+      outcomes.push(
+        await Promise.all(drafts.map((pair) => fixture.intake.submitAll(pair).then(() => 'recorded', String))),
+      );
+      assert.is((await requireWholeStore(fixture.store)).length, 2 * (GROUP - 1));
+    }
+    assert.equal(outcomes[1], outcomes[0]);
+  });
+}
 
 test('a write that the disk refuses fails its group, and the groups prepared after it take its places', () => {
   const fates: Fate[] = ['kept', 'refused'];
