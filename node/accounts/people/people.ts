@@ -58,7 +58,7 @@ export class People {
 
   /**
    * Invites a person, by mail. Throws `AccountError` `terms-invalid`,
-   * `beyond-maker` where the role may do more than the key that asks, `person-exists`, `too-many-people`; `LimitError`.
+   * `beyond-maker` where they may do or see more than the key that asks, `person-exists`, `too-many-people`; `LimitError`.
    */
   async invite(account: string, key: string, { email, role, expiresAt }: InviteRequest) {
     const { accountStore, mailer, limits, record } = this.#options;
@@ -74,6 +74,8 @@ export class People {
         preset: role,
         sources: null,
         addresses: null,
+        from: null,
+        to: null,
         ...(expiresAt === undefined ? {} : { expiresAt }),
       };
       const terms = termsOf(request, maker === null ? null : { ...maker, addresses: null, expiresAt: null }, now);

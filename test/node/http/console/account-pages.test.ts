@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
@@ -123,15 +124,22 @@ test('a person who is invited signs in by mail in a role, may do no more, and is
   assert.is(sink.kept.slice(before).filter(({ to }) => to.includes(asked.email)).length, 0, 'no link any more');
 });
 
-test('a key invites nobody who may do more than itself', async () => {
-  const made = await node.post('/v1/keys', { scopes: ['keys:admin', 'proof:read'] }, { key: API_KEYS.enterprise });
-  const answer = await node.post(
-    '/v1/people',
-    { email: 'x@example.org', role: 'admin' },
-    { key: String(made.body.apiKey) },
-  );
-  assert.is(answer.status, 403, answer.text);
-});
+const LIMITS: readonly JsonObject[] = [
+  { scopes: ['keys:admin', 'proof:read'] },
+  { preset: 'admin', sources: ['one'] },
+  { preset: 'admin', from: '2020-01-01T00:00:00Z' },
+  { preset: 'admin', to: '2020-12-31T00:00:00Z' },
+];
+
+for (const limits of LIMITS) {
+  const [member = ''] = Object.keys(limits).slice(-1);
+  test(`a key invites nobody who may do or see more than itself, limited by its ${member}`, async () => {
+    const made = await node.post('/v1/keys', limits, { key: API_KEYS.enterprise });
+    const invited = { email: 'x@example.org', role: 'admin' };
+    const answer = await node.post('/v1/people', invited, { key: String(made.body.apiKey) });
+    requireProblem(answer, 'scope-forbidden', member);
+  });
+}
 
 async function enteredBy(address: string): Promise<BrowserClient> {
   const { text } = await sink.waitForMail(address);
