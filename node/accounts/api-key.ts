@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { KeyAnswer } from '../../protocol/api/keys.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../protocol/api/scopes.ts';
+import { SecondFactorHolderShape } from '../../protocol/api/second-factors.ts';
 import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
@@ -25,6 +26,8 @@ const ApiKeyShape = Closed({
   revokedAt: Type.Union([TimestampShape, Type.Null()]),
   /** The key made in its place; this one then ends at `expiresAt`. */
   replacedBy: Type.Union([KeyIdShape, Type.Null()]),
+  /** Who signed in by mail and has it for that; no request for a key says it. Absent: whoever has its text. */
+  holder: Type.Optional(SecondFactorHolderShape),
   /** UTC day of the last use; null: never used. */
   lastUsedDay: Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), Type.Null()]),
 });
@@ -39,7 +42,7 @@ export const accountKeyTable = new Table('account-key', textCodec);
 /** What a key may do, on which sources, from where, and until when. */
 export type KeyTerms = Pick<
   ApiKey,
-  'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt' | 'from' | 'to'
+  'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt' | 'from' | 'to' | 'holder'
 >;
 
 /** The terms of a key that may do everything. */
@@ -63,10 +66,11 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyStat
 /** A key that nobody has used yet. */
 export function freshKey(id: KeyId, account: string, terms: KeyTerms, createdAt: Timestamp): ApiKey {
   const { name, preset, scopes, sources, addresses, expiresAt, ...rest } = terms;
-  const { from = null, to = null } = rest;
+  const { from = null, to = null, holder } = rest;
   const period = { ...(from !== null && { from }), ...(to !== null && { to }) };
   const state = { createdAt, expiresAt, revokedAt: null, replacedBy: null, lastUsedDay: null };
-  return { id, account, name, preset, scopes, sources, addresses, ...period, ...state };
+  const whose = holder === undefined ? {} : { holder };
+  return { id, account, name, preset, scopes, sources, addresses, ...period, ...whose, ...state };
 }
 
 /** The rows of a key, for one atomic write. */

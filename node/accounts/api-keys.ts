@@ -28,7 +28,7 @@ export interface Replacement extends IssuedKey {
 
 /** What a key that came by mail is called, when it ends, and by what kind of mail. */
 export interface MailedTerms
-  extends Pick<KeyTerms, 'expiresAt' | 'name'>, Partial<Pick<KeyTerms, 'preset' | 'scopes'>> {
+  extends Pick<KeyTerms, 'expiresAt' | 'holder' | 'name'>, Partial<Pick<KeyTerms, 'preset' | 'scopes'>> {
   readonly by: MailedActor;
 }
 

@@ -1,3 +1,4 @@
+import type { MailReader } from '../../protocol/api/people.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Timestamp } from '../../protocol/time.ts';
@@ -23,6 +24,13 @@ export interface CallerKey {
   /** The first and last moment of the records that it may see; null or absent: without bound. */
   readonly from?: Timestamp | null;
   readonly to?: Timestamp | null;
+  /** Who signed in by mail and has the key for that; absent where somebody has its text. */
+  readonly holder?: MailReader;
+}
+
+/** Who acts by a key: whoever signed in by mail, each time by another key, else whoever has this one. */
+export function whoActsBy({ id, holder }: CallerKey): string {
+  return holder ?? id;
 }
 
 /** Whether a key reaches a source of its account. */

@@ -9,10 +9,10 @@ import { ComplianceError } from './compliance-error.ts';
 import { holdTable, isLock, releasesOf } from './lock-tables.ts';
 import type { Pseudonyms } from './subjects.ts';
 
-/** A person at work, and the API key that the request came by. */
+/** A person at work, and who makes the request: somebody who signed in by mail, or the API key that it came by. */
 export interface Actor {
   readonly name: string;
-  readonly keyId: string;
+  readonly by: string;
 }
 
 /** Legal holds: placed by one person, released by another. */
@@ -28,8 +28,8 @@ export class Holds {
   }
 
   /** The row that remembers who placed a hold. It belongs into the lock's own write. */
-  row(account: string, { name, keyId }: Actor, lock: RecordId): Operation {
-    return holdTable.put([lock], { lockedBy: this.#pseudonyms.holder(account, name), keyId });
+  row(account: string, { name, by }: Actor, lock: RecordId): Operation {
+    return holdTable.put([lock], { lockedBy: this.#pseudonyms.holder(account, name), keyId: by });
   }
 
   /** Forgets who placed a hold. It belongs into the write of the release. */
@@ -48,7 +48,7 @@ export class Holds {
    * Whether the two persons were told apart: a store that was rebuilt from peers does not know any more who placed a
    * hold. Throws `ComplianceError` where there is no hold to release, or the actor is the one who placed it.
    */
-  async requireReleasable(lock: AttestationRecord, { name, keyId }: Actor): Promise<'checked' | 'forgotten'> {
+  async requireReleasable(lock: AttestationRecord, { name, by }: Actor): Promise<'checked' | 'forgotten'> {
     const [release] = await linkingIds(this.#store, releasesOf(lock.id), 1, this.#self);
     if (lock.claims.legalHold !== true || release !== undefined) {
       throw new ComplianceError('hold-not-active', 'lockId', 'has no legal hold, or it was released');
@@ -58,8 +58,8 @@ export class Holds {
     if (placed.lockedBy === this.#pseudonyms.holder(lock.account, name)) {
       throw new ComplianceError('same-person', 'releasedBy', 'is the person who placed the hold');
     }
-    if (placed.keyId === keyId) {
-      throw new ComplianceError('same-person', 'x-api-key', 'is the API key by which the hold was placed');
+    if (placed.keyId === by) {
+      throw new ComplianceError('same-person', 'x-api-key', 'is the API key, or of the person, that placed the hold');
     }
     return 'checked';
   }

@@ -9,7 +9,7 @@ import { sourceKey } from '../records/sources/sources.ts';
 import { jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 import type { Move } from './row-counter.ts';
 
-/** Who placed a legal hold: a person, under a pseudonym, and by which API key. */
+/** Who placed a legal hold: a person, under a pseudonym, and in `keyId` the API key, or who had signed in by mail. */
 const HoldRowShape = Type.Object(
   { lockedBy: Type.String({ pattern: PSEUDONYM_PATTERN }), keyId: Type.String() },
   { additionalProperties: false },

@@ -180,7 +180,7 @@ export const FORMS: readonly ConsoleForm[] = [
     'retention',
     'Release a legal hold',
     ['lockId', 'releasedBy', 'reason'],
-    'Another person than the one who placed it, with another key.',
+    'Another person than the one who placed it, with another key. Who signs in by mail again is the same one.',
     '/v1/retention-lock/release',
   ),
   {

@@ -5,6 +5,7 @@ import {
 } from '../../../protocol/api/retention-lock.ts';
 import { lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { whoActsBy } from '../../accounts/caller.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Holds } from '../../governance/holds.ts';
 import type { Locks } from '../../governance/locks.ts';
@@ -32,7 +33,7 @@ export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices
       summary: 'Releases a legal hold',
       description:
         'By a second person: another name than the `lockedBy` of the hold, and another API key than the one it was ' +
-        'placed with. The period of the lock goes on.',
+        'placed with; who signs in by mail is one person, however often. The period of the lock goes on.',
       request: { shape: HoldReleaseRequestShape, example: HOLD_RELEASE_EXAMPLE.request },
       answer: { shape: HoldReleaseAnswerShape, example: HOLD_RELEASE_EXAMPLE.answer },
       problems: ['same-person', 'lock-not-found', 'hold-not-active'],
@@ -46,7 +47,7 @@ export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices
       const { scope = [] } = claims;
       const source = { account, sourceId };
       return locks.alone([source], async () => {
-        const told = await holds.requireReleasable(lock, { name: request.releasedBy, keyId: caller.key.id });
+        const told = await holds.requireReleasable(lock, { name: request.releasedBy, by: whoActsBy(caller.key) });
         const after = await locks.overlapping(source, scope, scope);
         const draft = governanceDraft(work, {
           kind: 'retention_lock',

@@ -11,6 +11,7 @@ import { lockEnd, MAX_START_AHEAD_DAYS, MIN_RETENTION_DAYS, periodOf } from '../
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { whoActsBy } from '../../accounts/caller.ts';
 import { governanceDraft } from '../../governance/governance-draft.ts';
 import type { Actor, Holds } from '../../governance/holds.ts';
 import type { Locks, LockState } from '../../governance/locks.ts';
@@ -56,7 +57,7 @@ export function retentionLockRoute({ recorder, locks, holds, now }: RetentionLoc
       const { sourceId, retentionPeriodDays: retentionDays, legalHold } = request;
       requireLongEnough(retentionDays);
       const startsAt = startOf(request, now());
-      const holder = holderOf(request, caller.key.id);
+      const holder = holderOf(request, whoActsBy(caller.key));
       const scope = typeof request.scope === 'string' ? [request.scope] : request.scope;
       const asserted = startsAt === undefined ? undefined : { startsAt };
       const claims = { retentionDays, scope, legalHold, asserted };
@@ -127,8 +128,8 @@ function startOf({ startsAt }: LockRequest, now: number): Timestamp | undefined 
 }
 
 /** Who places a legal hold. Throws `Problem` where that is not said: another person must be able to release it. */
-function holderOf({ legalHold, lockedBy }: LockRequest, keyId: string): Actor | undefined {
+function holderOf({ legalHold, lockedBy }: LockRequest, by: string): Actor | undefined {
   if (legalHold !== true) return undefined;
-  if (lockedBy !== undefined) return { name: lockedBy, keyId };
+  if (lockedBy !== undefined) return { name: lockedBy, by };
   throw fieldProblem('lockedBy', 'required', 'is required with legalHold', 'missing-field');
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Caller, covers, hasPeriod, mayName } from '../../../node/accounts/caller.ts';
+import { type Caller, covers, hasPeriod, mayName, whoActsBy } from '../../../node/accounts/caller.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
 
@@ -34,6 +34,12 @@ test('a record is named by its own account alone, with a key of its source and i
     { submittedAt: timestampOf(6) },
   ];
   for (const other of others) assert.not(mayName(caller, { ...record, ...other }), JSON.stringify(other));
+});
+
+test('whoever signed in by mail is one person by whatever key, and no name of a key makes anybody somebody', () => {
+  const holder = 'owner' as const;
+  assert.is(whoActsBy({ ...KEY, id: 'key_eu_2', holder }), whoActsBy({ ...KEY, id: 'key_eu_3', holder }));
+  assert.is(whoActsBy({ ...KEY, name: holder }), KEY.id);
 });
 
 test.run();

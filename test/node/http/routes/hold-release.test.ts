@@ -1,0 +1,66 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { API_KEYS } from '../../../fixtures/test-node.ts';
+import { requireProblem } from '../problem-shape.ts';
+import type { BrowserClient } from '../console/browser-client.ts';
+import { invitedByMail, signedInByMail } from '../console/mailed-sign-in.ts';
+
+const sink = await TestMailSink.start();
+const network = await TestNetwork.start({ config: { mail: sink.config } });
+const node = network.node();
+test.after(async () => {
+  await network[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+});
+
+const owner = { key: API_KEYS.enterprise };
+const HOLD = { scope: 'decisions', retentionPeriodDays: '1825', legalHold: 'yes', lockedBy: 'counsel' };
+let sources = 0;
+
+async function filledIn(browser: BrowserClient, form: string, fields: Readonly<Record<string, string>>) {
+  return browser.post(`/console/forms/${form}`, { ...(await browser.hidden(`/console/forms/${form}`)), ...fields });
+}
+
+/** A hold that somebody places who is signed in. */
+async function placedBy(browser: BrowserClient): Promise<string> {
+  const { text } = await filledIn(browser, 'retention-lock', { ...HOLD, sourceId: `source-${++sources}` });
+  const [lockId] = /rtl_eu_\w{26}/.exec(text) ?? [];
+  if (lockId === undefined) throw new Error(text);
+  return lockId;
+}
+
+/** Whether somebody who is signed in releases a hold, under another name. */
+async function isReleasedBy(browser: BrowserClient, lockId: string): Promise<boolean> {
+  const { status, text } = await filledIn(browser, 'hold-release', { lockId, releasedBy: 'somebody else' });
+  if (status !== 200) assert.match(text, 'of the person, that placed the hold');
+  return status === 200;
+}
+
+test('one person who signs in again is the same person, and another one is not', async () => {
+  const email = 'counsel@example.org';
+  const { browser } = await invitedByMail(node, sink, { email, role: 'compliance' }, owner);
+  const lockId = await placedBy(browser);
+  assert.not(await isReleasedBy(browser, lockId), 'the same sign-in');
+  assert.not(await isReleasedBy(await signedInByMail(node, sink, email), lockId), 'another sign-in');
+  const other = { email: 'deputy@example.org', role: 'compliance' };
+  assert.ok(await isReleasedBy((await invitedByMail(node, sink, other, owner)).browser, lockId), 'another person');
+});
+
+test('the owner who signs in again is the same person, also by a key that takes the place of the sign-in’s', async () => {
+  const email = 'owner@example.org';
+  await node.post('/v1/sign-up', { email });
+  await sink.waitForMail(email);
+  const browser = await signedInByMail(node, sink, email);
+  const lockId = await placedBy(browser);
+  const again = await signedInByMail(node, sink, email);
+  assert.not(await isReleasedBy(again, lockId), 'another sign-in');
+  const { keys } = JSON.parse((await again.get('/v1/keys')).text);
+  const rotated = await filledIn(again, `key-rotate?id=${keys.at(-1).id}`, { overlapSeconds: '60' });
+  const [key = null] = /mk_eu_[\w-]{20,}/.exec(rotated.text) ?? [];
+  const answer = await node.post('/v1/retention-lock/release', { lockId, releasedBy: 'somebody else' }, { key });
+  requireProblem(answer, 'same-person', 'a key in its place', 'x-api-key');
+});
+
+test.run();
