@@ -14,6 +14,8 @@ interface Member {
   readonly isRequired: boolean;
   readonly type: 'boolean' | 'choice' | 'json' | 'list' | 'number' | 'text';
   readonly choices: readonly string[];
+  /** Words that stand in the place of a list and in none, as `all` does. */
+  readonly alone: readonly string[];
   readonly description: string | null;
   readonly maxLength: number | null;
   readonly isTime: boolean;
@@ -68,8 +70,9 @@ export function requestOf(
   return Object.fromEntries(request);
 }
 
-function valueOf({ type }: Member, text: string): JsonValue {
+function valueOf({ type, alone }: Member, text: string): JsonValue {
   const trimmed = text.trim();
+  if (alone.includes(trimmed)) return trimmed;
   switch (type) {
     case 'text':
     case 'choice':
@@ -107,6 +110,7 @@ function memberOf(shape: TSchema, name: string): Member {
     isRequired: required.includes(name),
     type,
     choices,
+    alone: type === 'list' ? textWordsOf(plain).filter((word) => !choices.includes(word)) : [],
     description: typeof description === 'string' ? description : null,
     maxLength: typeof maxLength === 'number' ? maxLength : null,
     isTime: isTime(plain),
@@ -157,6 +161,11 @@ function wordsOf({ enum: words, anyOf, items }: Schema): readonly string[] {
   return Array.isArray(anyOf) ? anyOf.filter(isSchema).flatMap(wordsOf) : [];
 }
 
+/** The words of those forms that are a text and no list. */
+function textWordsOf({ anyOf }: Schema): readonly string[] {
+  return Array.isArray(anyOf) ? anyOf.filter(isSchema).filter(isText).flatMap(wordsOf) : [];
+}
+
 function isText(schema: Schema): boolean {
   const { type, anyOf } = schema;
   if (Array.isArray(anyOf)) return anyOf.filter(isSchema).every(isText);
@@ -178,13 +187,14 @@ function kindOf({ type, maxLength, isTime: isMoment }: Member): FieldKind {
 }
 
 function helpOf(
-  { description, type, choices, isTime: isMoment }: Member,
+  { description, type, choices, alone, isTime: isMoment }: Member,
   example: JsonValue | undefined,
 ): string | null {
   const parts = [
     description,
     type === 'list' ? 'One a line.' : null,
     type === 'list' && choices.length > 0 ? `Among them: ${choices.join(', ')}.` : null,
+    alone.length > 0 ? `Or alone: ${alone.join(', ')}.` : null,
     type === 'json' ? 'As JSON.' : null,
     isMoment ? 'A time as 2026-11-20T15:30:00Z, or a day.' : null,
     example === undefined ? null : `For example: ${exampleOf(example)}`,

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FORMS } from '../../../../node/http/console/forms.ts';
 import { SCREENS } from '../../../../node/http/console/screens.ts';
+import { isJsonArray } from '../../../../protocol/json/value.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { BrowserClient, hiddenOf } from './browser-client.ts';
@@ -207,6 +208,21 @@ test('what the API refuses stands beside its field, and what was typed is still 
   assert.not.match(text, /<script>alert/);
   assert.is.not(hiddenOf(text).once, hidden.once);
 });
+
+for (const scopes of [['all'], ['decisions'], ['decisions', 'documents'], ['event:TECH_DOC']]) {
+  const what = scopes.join(' and ');
+  test(`a form locks records under the scope that was typed: ${what}`, async () => {
+    const browser = await signedIn();
+    const page = await browser.get('/console/forms/retention-lock');
+    assert.match(page.text, 'Or alone: all.');
+    const typed = { sourceId: 'locked', scope: scopes.join('\n'), retentionPeriodDays: '1825' };
+    const { status, text } = await browser.post('/console/forms/retention-lock', { ...hiddenOf(page.text), ...typed });
+    assert.is(status, 200, text);
+    const { body } = await node.get('/v1/retention?sourceId=locked', { key: KEY });
+    const { locks = null } = body;
+    assert.equal(isJsonArray(locks) && Object(locks.at(-1)).scope, scopes);
+  });
+}
 
 test('a new key is shown once', async () => {
   const browser = await signedIn();
