@@ -43,6 +43,11 @@ export function hasPeriod({ from = null, to = null }: CallerKey): boolean {
   return from !== null || to !== null;
 }
 
+/** Whether a key is limited neither to sources nor to a period. */
+export function isWhole(key: CallerKey): boolean {
+  return key.sources === null && !hasPeriod(key);
+}
+
 /** Whether the records of a moment are among those that a key may see. */
 export function covers({ from = null, to = null }: CallerKey, submittedAt: Timestamp): boolean {
   const at = Date.parse(submittedAt);

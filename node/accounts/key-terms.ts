@@ -2,6 +2,7 @@ import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../proto
 import { AccountError } from './account-error.ts';
 import { AddressList, isAddressRange } from '../outbound/address-list.ts';
 import type { KeyTerms } from './api-key.ts';
+import type { CallerKey } from './caller.ts';
 import { KEY_PRESETS, type KeyPreset, SCOPES, type Scope } from './scopes.ts';
 
 /** Terms as they are asked for. What is left out is as its maker's, or without limit where an operator asks. */
@@ -61,7 +62,7 @@ export function requireWithin(maker: KeyTerms, asked: KeyTerms, scopesField = 's
   }
 }
 
-type Reach = Pick<KeyTerms, 'from' | 'scopes' | 'sources' | 'to'>;
+type Reach = Pick<CallerKey, 'from' | 'scopes' | 'sources' | 'to'>;
 
 /** Whether one key has every scope and every source of another, and sees as far. */
 export function reachesAllOf(one: Reach, other: Reach): boolean {

@@ -5,14 +5,15 @@ import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
-import { personEvent } from '../account-event.ts';
+import { type Actor, personEvent } from '../account-event.ts';
 import type { AccountEvents, AccountStore } from '../account-store.ts';
 import { keyState } from '../api-key.ts';
 import type { ApiKeys } from '../api-keys.ts';
 import { isKeyId } from '../key-id.ts';
-import { termsOf } from '../key-terms.ts';
+import { reachesAllOf, termsOf } from '../key-terms.ts';
 import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
+import { KEY_PRESETS } from '../scopes.ts';
 import { secondFactorTable } from '../second-factors/second-factor-table.ts';
 import type { SignUpLimits } from '../sign-up/sign-up-limits.ts';
 import {
@@ -127,11 +128,26 @@ export class People {
     return (await this.welcome(account, reader))?.email;
   }
 
-  /** Ends what a person may do here, at once. Throws `AccountError` `person-not-found`. */
+  /**
+   * Throws `AccountError` `beyond-maker` where somebody who signs in by mail may do or see more than the key that asks. Who
+   * is of the account no more could do everything.
+   */
+  async requireWithin(account: string, by: Actor, reader: MailReader): Promise<void> {
+    const { store, accountStore } = this.#options;
+    const maker = await accountStore.makerOf(account, by);
+    const person = reader === OWNER ? undefined : await personTable.get(store, account, reader);
+    const scopes = KEY_PRESETS[person?.role ?? 'admin'];
+    if (maker === null || reachesAllOf(maker, { scopes, sources: null })) return;
+    throw new AccountError('beyond-maker', 'the key that asks does not reach all that they do');
+  }
+
+  /** Ends what a person may do here, at once. Throws `AccountError` `person-not-found`, `beyond-maker`. */
   remove(account: string, id: string, key: string): Promise<void> {
     return this.#locks.exclusive(account, async () => {
       const person = isPersonId(id) ? await personTable.get(this.#options.store, account, id) : undefined;
       if (person === undefined) throw new AccountError('person-not-found', 'the account has nobody of this id');
+      if (!isKeyId(key)) throw new RangeError(`${key} removes nobody`);
+      await this.requireWithin(account, { key }, person.id);
       await this.#endKeys(person);
       await this.#options.accountStore.change(async () => ({
         operations: [...personRemoval(person), secondFactorTable.del(account, person.id)],

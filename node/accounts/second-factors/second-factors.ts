@@ -47,7 +47,11 @@ export interface SecondFactorsOptions {
   readonly store: Store;
   readonly accountStore: AccountStore;
   /** Tells where somebody reads mail; undefined for who signs in no more. */
-  readonly people: { addressOf(account: string, reader: MailReader): Promise<string | undefined> };
+  readonly people: {
+    addressOf(account: string, reader: MailReader): Promise<string | undefined>;
+    /** Throws where whoever it is reaches further than the key that asks. */
+    requireWithin(account: string, by: Actor, reader: MailReader): Promise<void>;
+  };
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
   /** When the copy was taken that this store comes from; null where it is none. */
@@ -182,13 +186,16 @@ export class SecondFactors {
 
   /**
    * Takes all of a holder's away, at the word of the account or of an operator. Throws `AccountError`
-   * `second-factor-not-found`.
+   * `second-factor-not-found`, and `beyond-maker` where they reach further than the key that asks.
    */
   async removeAll(account: string, holder: string, by: Actor): Promise<void> {
     if (!isMailReader(holder)) throw notFound();
     const of = { account, holder };
     const events = [secondFactorEvent('second-factor.removed', of, by)];
-    await this.#change(of, async () => ({ operations: [removal(of)], events, result: undefined }));
+    await this.#change(of, async () => {
+      await this.#options.people.requireWithin(account, by, holder);
+      return { operations: [removal(of)], events, result: undefined };
+    });
   }
 
   async #add(

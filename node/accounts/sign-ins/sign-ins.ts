@@ -5,10 +5,12 @@ import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
+import { AccountError } from '../account-error.ts';
 import { type Actor, signInEvent } from '../account-event.ts';
 import type { AccountEvents, AccountStore } from '../account-store.ts';
 import type { Caller } from '../caller.ts';
 import { isKeyId } from '../key-id.ts';
+import { reachesAllOf } from '../key-terms.ts';
 import type { KeyInForce } from '../known-keys.ts';
 import type { MailedKey } from '../lost-key/lost-keys.ts';
 import {
@@ -138,14 +140,27 @@ export class SignIns implements AsyncDisposable {
     return all.filter(({ key, expiresAt }) => inForce.get(key) === true && Date.parse(expiresAt) > now).toReversed();
   }
 
-  /** Ends one of an account, for good; false where there is none of this id. */
+  /**
+   * Ends one of an account, for good; false where there is none of this id. Throws `AccountError` `beyond-maker` where it
+   * reaches further than the key that asks.
+   */
   end(account: string, id: string, actor: Actor): Promise<boolean> {
     return this.#locks.exclusive(account, async () => {
       const held = (await this.#all(account)).find(({ signIn }) => signIn.id === id);
       if (held === undefined) return false;
+      if (typeof actor !== 'string') await this.#requireWithin(held.signIn, actor.key);
       await this.#options.record([signInEvent('sign-in.ended', held.signIn, actor)], signInRemoval(held));
       return true;
     });
+  }
+
+  async #requireWithin({ account, key }: SignIn, asker: string): Promise<void> {
+    if (key === asker) return;
+    const { accountStore } = this.#options;
+    const theirs = await accountStore.keyInForce(account, key);
+    const own = await accountStore.keyInForce(account, asker);
+    if (theirs === undefined || (own !== undefined && reachesAllOf(own.caller.key, theirs.caller.key))) return;
+    throw new AccountError('beyond-maker', 'the sign-in reaches further than the key that asks');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

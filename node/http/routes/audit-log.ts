@@ -15,14 +15,15 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { exportAuditLog } from '../../accounts/audit-log/audit-export.ts';
 import { type Period, readAuditPage, readLine } from '../../accounts/audit-log/audit-reader.ts';
-import { type Caller, hasPeriod } from '../../accounts/caller.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
 import { ExportReaders } from '../export-readers.ts';
-import { fieldProblem, Problem } from '../problem.ts';
+import { fieldProblem } from '../problem.ts';
 import { queryReader, readPeriod } from '../query.ts';
 import { PageCursor } from '../page-cursor.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const CONTENT_TYPES: Readonly<Record<AuditExportFormat, string>> = {
   jsonl: 'application/x-ndjson',
@@ -135,13 +136,10 @@ const EXAMPLE_CSV =
   'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08,' +
   'sha256:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752\r\n';
 
-/** The log tells of all of the account's sources. Throws `Problem` 403 for a key that is limited to some. */
+/** Whose log a caller is given. Throws `Problem` 403 for a key that is limited to a part of the account. */
 function accountOf({ account, key }: Caller): string {
-  if (hasPeriod(key)) {
-    throw new Problem('scope-forbidden', 'The key-use log is of all times; this key is limited to a period.');
-  }
-  if (key.sources === null) return account.id;
-  throw new Problem('scope-forbidden', 'The key-use log is of all sources; this key is limited to some.');
+  requireWholeAccount({ key }, 'The key-use log is of all sources and times');
+  return account.id;
 }
 
 function entryOf(line: string): AuditLogAnswer['entries'][number] {

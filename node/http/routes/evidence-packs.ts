@@ -23,7 +23,7 @@ import { byteRange } from '../byte-range.ts';
 import { fieldProblem } from '../problem.ts';
 import type { Answer, Call, KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
-import { packQuestion, type QuestionSources, requireProofWindowOf, requireWholeAccount } from './pack-question.ts';
+import { packQuestion, type QuestionSources, requireProofWindowOf, requirePackReach } from './pack-question.ts';
 
 const BODY = { maxBytes: 64 << 10 };
 const PATH = '/v1/evidence-packs';
@@ -108,7 +108,7 @@ function listRoute(services: PackRouteServices): KeyRoute {
       problems: [],
     },
     async answer(_call, caller) {
-      requireWholeAccount(caller);
+      requirePackReach(caller);
       const rows = await packs.list(caller.account.id);
       const answers = await Promise.all(rows.map((row) => answerOf(services, row)));
       return { body: { success: true, packs: answers, lifetimeDays: await packs.lifetimeDays(caller.account.id) } };
@@ -130,7 +130,7 @@ function lifetimeRoute({ packs }: PackRouteServices): KeyRoute {
       problems: ['missing-field', 'invalid-field'],
     },
     async answer({ context }, caller) {
-      requireWholeAccount(caller);
+      requirePackReach(caller);
       const { days } = validateLifetime((await readJsonBody(context.req, BODY)).value);
       await packs.setLifetime(caller.account.id, days);
       return { body: { success: true, lifetimeDays: days } };
@@ -151,7 +151,7 @@ function readRoute(services: PackRouteServices): KeyRoute {
       problems: ['invalid-field', 'pack-not-found'],
     },
     async answer({ params }, caller) {
-      requireWholeAccount(caller);
+      requirePackReach(caller);
       const row = await services.packs.get(caller.account.id, packParameter(params));
       return { body: { success: true, ...(await answerOf(services, row)) } };
     },
@@ -187,7 +187,7 @@ function fileRoute(services: PackRouteServices): KeyRoute {
 }
 
 async function fileAnswer({ packs, now }: PackRouteServices, call: Call, caller: Caller): Promise<Answer> {
-  requireWholeAccount(caller);
+  requirePackReach(caller);
   const { context, params } = call;
   const { row, path } = await packs.file(caller.account.id, packParameter(params));
   requireProofWindowOf(row.question, caller.account.tier, now());
@@ -230,7 +230,7 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
       problems: ['invalid-field', 'pack-not-found'],
     },
     async answer({ params }, caller) {
-      requireWholeAccount(caller);
+      requirePackReach(caller);
       const id = packParameter(params);
       await packs.remove(caller.account.id, id);
       return { body: { success: true, packId: id, deleted: true } };

@@ -7,7 +7,7 @@ import {
   ShownMailAlertsAnswerShape,
   StoppedMailAlertsAnswerShape,
 } from '../../../protocol/api/mail-alerts.ts';
-import { type Caller, hasPeriod } from '../../accounts/caller.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import { AlertRefusal } from '../../alerts/alert-refusal.ts';
 import { mailAlertAnswer } from '../../alerts/mail/mail-alert-tables.ts';
 import type { MailAlerts } from '../../alerts/mail/mail-alerts.ts';
@@ -16,6 +16,7 @@ import { type AddressOf, requireHome } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const PATH = '/v1/mail-alerts';
 const BODY = { maxBytes: 4 << 10 };
@@ -108,10 +109,8 @@ function requireReader({ key }: Caller, recipient: MailReader, request: MailAler
   if (recipient === OWNER && !isAdmin) {
     throw new Problem('scope-forbidden', 'Only a key with keys:admin turns the mails of the owner on and off.');
   }
+  if (recipient === OWNER || request !== null) requireWholeAccount({ key }, 'Mails tell of the whole account');
   if (request === null) return;
-  if (key.sources !== null || hasPeriod(key)) {
-    throw new Problem('scope-forbidden', 'The API key sees a part of the account, and mails tell of the whole.');
-  }
   if (request.events.includes('key.expiring') && !isAdmin) {
     throw new Problem('scope-forbidden', 'Of keys that end only a key with keys:admin is told.');
   }

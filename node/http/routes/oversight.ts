@@ -19,11 +19,11 @@ import type { OversightQueue } from '../../governance/oversight/oversight-queue.
 import type { Policies } from '../../governance/oversight/policies.ts';
 import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
-import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import { PageCursor } from '../page-cursor.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const PATH = '/v1/oversight-policies';
 const BODY = { maxBytes: 16 << 10 };
@@ -140,9 +140,8 @@ function deleteRoute({ policies, addressOf }: OversightRouteServices): KeyRoute 
   };
 }
 
-/** A policy is of the whole account: no key that is limited to a part of it makes or ends one. Throws `Problem`. */
+/** Throws `Problem` 403 and 409 for who may neither make nor end one. */
 function requireWhole(caller: Caller, addressOf: AddressOf): void {
   requireHome(caller, addressOf);
-  if (caller.key.sources === null) return;
-  throw new Problem('scope-forbidden', 'The API key is limited to sources, and a policy is of the whole account.');
+  requireWholeAccount(caller, 'A policy is of the whole account');
 }

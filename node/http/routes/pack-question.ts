@@ -3,7 +3,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { MAX_PACK_SOURCES, type PackQuestion } from '../../../protocol/pack/manifest.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Tier } from '../../../protocol/accounts/tier.ts';
-import { type Caller, hasPeriod } from '../../accounts/caller.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import type { ForeignAccounts } from '../../accounts/elsewhere/foreign-accounts.ts';
 import type { GovernanceRecords } from '../../governance/governance-records.ts';
 import { chainSourceTable, sourcePart } from '../../records/chain-tables.ts';
@@ -13,6 +13,7 @@ import { proofWindowOpensAt } from '../../verification/attestation/attestation-a
 import { type AddressOf, placeOf } from '../home-only.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { readTime, readTimeOrDay } from '../recording/asserted-times.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 import { requireFramework } from './frameworks.ts';
 
 export interface QuestionSources {
@@ -32,7 +33,7 @@ export interface AskedPack {
 
 /** The question of a request. Throws `Problem` 400, 403, 404 and 409. */
 export async function packQuestion(sources: QuestionSources, caller: Caller, request: PackRequest): Promise<AskedPack> {
-  requireWholeAccount(caller);
+  requirePackReach(caller);
   const { account } = caller;
   const { kinds, disclosure = false } = request;
   for (const id of request.frameworks ?? []) requireFramework(id);
@@ -53,14 +54,9 @@ export async function packQuestion(sources: QuestionSources, caller: Caller, req
   return { question, nodes };
 }
 
-/**
- * A pack has the neighbours of its period and the log of all keys in it. Throws `Problem` 403 for a key that is limited to
- * sources or to a period.
- */
-export function requireWholeAccount({ key }: Caller): void {
-  if (key.sources === null && !hasPeriod(key)) return;
-  const detail = 'A pack tells of the whole account; this key is limited to some sources or to a period.';
-  throw new Problem('scope-forbidden', detail);
+/** A pack has the neighbours of its period and the log of all keys in it. Throws `Problem` 403. */
+export function requirePackReach(caller: Caller): void {
+  requireWholeAccount(caller, 'A pack tells of the whole account');
 }
 
 /** Throws `Problem` 403 where the tier gives no proofs of so long ago. */

@@ -28,6 +28,7 @@ import { queryReader } from '../query.ts';
 import { PageCursor } from '../page-cursor.ts';
 import type { Answer, KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const PATH = '/v1/webhooks';
 const BODY = { maxBytes: 16 << 10 };
@@ -76,7 +77,8 @@ function createRoute({ webhooks, addressOf }: WebhookRouteServices): KeyRoute {
       problems: ['missing-field', 'invalid-field', 'too-many-webhooks', 'home-only'],
     },
     async answer({ context }, caller) {
-      requireOwner(caller, addressOf);
+      requireHome(caller, addressOf);
+      requireWhole(caller);
       const request = validate((await readJsonBody(context.req, BODY)).value);
       return madeAnswer(await done(() => webhooks.create(caller.account.id, request, caller.key.id)));
     },
@@ -114,8 +116,9 @@ function deleteRoute({ webhooks }: WebhookRouteServices): KeyRoute {
       answer: { shape: DeletedWebhookAnswerShape, example: WEBHOOKS_EXAMPLE.deleted },
       problems: ['webhook-not-found'],
     },
-    async answer({ params: { id = '' } }, { account, key }) {
-      await done(() => webhooks.delete(account.id, id, key.id));
+    async answer({ params: { id = '' } }, caller) {
+      requireWhole(caller);
+      await done(() => webhooks.delete(caller.account.id, id, caller.key.id));
       return { body: { success: true, webhookId: id } };
     },
   };
@@ -134,8 +137,9 @@ function rotateRoute({ webhooks }: WebhookRouteServices): KeyRoute {
       answer: { shape: MadeWebhookAnswerShape, example: WEBHOOKS_EXAMPLE.made },
       problems: ['webhook-not-found'],
     },
-    async answer({ params: { id = '' } }, { account, key }) {
-      return madeAnswer(await done(() => webhooks.rotate(account.id, id, key.id)));
+    async answer({ params: { id = '' } }, caller) {
+      requireWhole(caller);
+      return madeAnswer(await done(() => webhooks.rotate(caller.account.id, id, caller.key.id)));
     },
   };
 }
@@ -183,19 +187,18 @@ function replayRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRoute {
       answer: { shape: ReplayedAnswerShape, example: WEBHOOKS_EXAMPLE.replayed },
       problems: ['webhook-not-found', 'delivery-not-found'],
     },
-    async answer({ params: { id = '', deliveryId = '' } }, { account }) {
-      const webhook = requireWebhook(webhooks, account.id, id);
+    async answer({ params: { id = '', deliveryId = '' } }, caller) {
+      requireWhole(caller);
+      const webhook = requireWebhook(webhooks, caller.account.id, id);
       const delivery = await done(() => deliveries.replay(webhook, deliveryId));
       return { body: { success: true, delivery: deliveryAnswer(delivery) } };
     },
   };
 }
 
-/** It tells of the whole account: no key that is limited to a part of it makes one. Throws `Problem` 403 and 409. */
-function requireOwner(caller: Caller, addressOf: AddressOf): void {
-  requireHome(caller, addressOf);
-  if (caller.key.sources === null) return;
-  throw new Problem('scope-forbidden', 'The API key is limited to sources, and a webhook tells of the whole account.');
+/** No key that is limited to a part of the account makes a webhook, or does anything to one. Throws `Problem` 403. */
+function requireWhole(caller: Caller): void {
+  requireWholeAccount(caller, 'A webhook tells of the whole account');
 }
 
 function requireWebhook(webhooks: Webhooks, account: string, id: string): Webhook {

@@ -32,7 +32,7 @@ function openIn(fixture: AccountFixture, at = 'https://eu.example', copiedAt: Ti
   return SecondFactors.open({
     store: fixture.store,
     accountStore: fixture.accounts.accountStore,
-    people: { addressOf: async () => 'ada@example.org' },
+    people: { addressOf: async () => 'ada@example.org', requireWithin: async () => {} },
     payloadKey,
     copiedAt,
     mailer: null,

@@ -6,6 +6,7 @@ import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { requireProblem } from '../problem-shape.ts';
 import { BrowserClient } from './browser-client.ts';
+import { invitedByMail } from './mailed-sign-in.ts';
 
 const sink = await TestMailSink.start();
 const network = await TestNetwork.start({ config: { mail: sink.config } });
@@ -140,6 +141,30 @@ for (const limits of LIMITS) {
     requireProblem(answer, 'scope-forbidden', member);
   });
 }
+
+const WEAK: readonly JsonObject[] = [{ scopes: ['keys:admin', 'proof:read'] }, ...LIMITS.slice(1)];
+
+test('who reaches further than a key is neither removed nor signed out by it', async () => {
+  const owner = { key: API_KEYS.enterprise };
+  const invitation = { email: 'boss@example.org', role: 'admin' };
+  const { personId, browser } = await invitedByMail(node, sink, invitation, owner);
+  const signIns = async () => JSON.parse((await browser.get('/v1/sign-ins')).text).signIns;
+  const { signInId } = (await signIns()).find(({ holder }: JsonObject) => holder === personId);
+  for (const limits of WEAK) {
+    const made = await node.post('/v1/keys', limits, owner);
+    const weak = { key: String(made.body.apiKey) };
+    const what = JSON.stringify(limits);
+    requireProblem(await node.send('DELETE', `/v1/people/${personId}`, undefined, weak), 'scope-forbidden', what);
+    requireProblem(await node.send('DELETE', `/v1/sign-ins/${signInId}`, undefined, weak), 'scope-forbidden', what);
+    const own = new BrowserClient(node);
+    await own.signIn(weak.key);
+    const [{ signInId: last }] = await signIns();
+    assert.is((await node.send('DELETE', `/v1/sign-ins/${last}`, undefined, weak)).status, 200, 'its own sign-in');
+  }
+  assert.is((await browser.get('/console')).status, 200);
+  assert.is((await node.send('DELETE', `/v1/sign-ins/${signInId}`, undefined, owner)).status, 200);
+  assert.is((await browser.get('/console')).status, 303);
+});
 
 async function enteredBy(address: string): Promise<BrowserClient> {
   const { text } = await sink.waitForMail(address);

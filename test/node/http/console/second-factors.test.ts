@@ -196,6 +196,23 @@ test('an account takes away what somebody lost, and with a person goes what they
   assert.is(await factorsOf(leaving.personId), undefined);
 });
 
+test('a key takes away nothing of who reaches further than itself', async () => {
+  const { personId } = await withApp();
+  const path = `/v1/second-factors/${personId}`;
+  const weak: readonly JsonObject[] = [
+    { scopes: ['keys:admin'] },
+    { preset: 'admin', sources: ['one'] },
+    { preset: 'admin', from: '2020-01-01T00:00:00Z' },
+  ];
+  for (const limits of weak) {
+    const made = await node.post('/v1/keys', limits, owner);
+    const ask = { key: String(made.body.apiKey) };
+    requireProblem(await node.send('DELETE', path, undefined, ask), 'scope-forbidden', JSON.stringify(limits));
+  }
+  const made = await node.post('/v1/keys', { preset: 'admin' }, owner);
+  assert.is((await node.send('DELETE', path, undefined, { key: String(made.body.apiKey) })).status, 200);
+});
+
 test('the owner shows it for lost keys too: whoever reads the mail alone has no key made', async () => {
   const email = 'owner@example.org';
   await visitor.post('/sign-up', { email });
