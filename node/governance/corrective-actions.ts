@@ -3,6 +3,7 @@ import { type NodeId, recordId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { ActionStatus } from '../../protocol/statement/vocabulary.ts';
+import { type Caller, covers } from '../accounts/caller.ts';
 import { linkTable } from '../records/link-tables.ts';
 import { readOwnRecord, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
@@ -37,12 +38,12 @@ export class CorrectiveActions {
 
   /** Runs the work that records the next step, alone: nobody moves the action meanwhile. Throws `ComplianceError`. */
   stepping<Result>(
-    account: string,
+    caller: Caller,
     { correctiveActionId, sourceId, to }: Step,
     work: (state: ActionState) => Promise<Result>,
   ): Promise<Result> {
     return this.#keyedLock.exclusive(`corrective-action/${correctiveActionId}`, async () => {
-      const state = await this.#require(account, correctiveActionId);
+      const state = await this.#require(caller, correctiveActionId);
       if (state.first.sourceId !== sourceId) {
         throw new ComplianceError('source-mismatch', 'sourceId', 'is not the source of the corrective action');
       }
@@ -51,10 +52,10 @@ export class CorrectiveActions {
     });
   }
 
-  async #require(account: string, correctiveActionId: string): Promise<ActionState> {
+  async #require({ account, key }: Caller, correctiveActionId: string): Promise<ActionState> {
     const first = await readOwnRecord(this.#store, this.#self, recordOfObject('correctiveAction', correctiveActionId));
     const isFirst = first?.kind === 'corrective_action' && first.links.correctiveAction === undefined;
-    if (first === undefined || !isFirst || first.account !== account) {
+    if (first === undefined || !isFirst || first.account !== account.id || !covers(key, first.submittedAt)) {
       const detail = 'there is no corrective action of this id on this node';
       throw new ComplianceError('corrective-action-not-found', 'correctiveActionId', detail);
     }

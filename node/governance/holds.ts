@@ -1,6 +1,7 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
+import { type Caller, covers } from '../accounts/caller.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readOwnRecord } from '../records/record-reader.ts';
 import type { Operation } from '../store/operation.ts';
@@ -37,10 +38,11 @@ export class Holds {
     return holdTable.del(lock);
   }
 
-  /** The lock of an id. Throws `ComplianceError` `lock-not-found`. */
-  async requireLock(account: string, lockId: string): Promise<AttestationRecord> {
+  /** The lock of an id, of the period of the caller's key. Throws `ComplianceError` `lock-not-found`. */
+  async requireLock({ account, key }: Caller, lockId: string): Promise<AttestationRecord> {
     const lock = await readOwnRecord(this.#store, this.#self, recordOfObject('lock', lockId));
-    if (lock !== undefined && isLock(lock) && lock.account === account) return lock;
+    const isThere = lock !== undefined && isLock(lock) && lock.account === account.id;
+    if (isThere && covers(key, lock.submittedAt)) return lock;
     throw new ComplianceError('lock-not-found', 'lockId', 'there is no retention lock of this id on this node');
   }
 

@@ -3,7 +3,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { keyState } from '../../accounts/api-key.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
-import { type Caller, covers, reaches } from '../../accounts/caller.ts';
+import { type Caller, covers, isWhole, reaches } from '../../accounts/caller.ts';
 import type { DueReviews } from '../../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents } from '../../governance/incidents.ts';
 import { lockEndTable } from '../../governance/lock-tables.ts';
@@ -44,7 +44,7 @@ export class DueCalendar {
       ...(await this.#incidents(caller)),
       ...(await this.#reviews(caller)),
       ...(caller.key.scopes.includes('keys:admin') ? await this.#keys(caller) : []),
-      ...(caller.key.sources === null ? await this.#locks(caller) : []),
+      ...(isWhole(caller.key) ? await this.#locks(caller) : []),
     ];
     return calendarFile(this.#options.node, due);
   }

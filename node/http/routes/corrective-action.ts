@@ -78,7 +78,7 @@ function step(
 ): Promise<AttestationRecord> {
   const { request, caller } = work;
   const { sourceId, status: to = FIRST_STATUS } = request;
-  return correctiveActions.stepping(caller.account.id, { correctiveActionId, sourceId, to }, ({ first, last }) => {
+  return correctiveActions.stepping(caller, { correctiveActionId, sourceId, to }, ({ first, last }) => {
     const kept = first.links.incident;
     const links = { correctiveAction: first.id, ...(kept === undefined ? {} : { incident: kept }) };
     const isOther = incident !== undefined && incident.id !== kept;

@@ -159,15 +159,10 @@ function wordWarnings(name: string, { recommended }: Member, word: unknown): rea
   return [`${name}: no clause of GET /v1/frameworks asks for ${JSON.stringify(word)}; signed as given`];
 }
 
-/** A key that does not reach the newest entry of a system revises it no more than it reads it. Throws `Problem` 403. */
-function requireSystemReach({ key }: Caller, { sourceId }: AttestationRecord): void {
-  if (reaches(key, sourceId)) return;
-  throw fieldProblem(
-    'systemRef',
-    'scope',
-    'names a system that is not among the sources of this API key',
-    'scope-forbidden',
-  );
+/** A key that does not see the newest entry of a system revises it no more than it reads it. Throws `Problem` 403. */
+function requireSystemReach(caller: Caller, newest: AttestationRecord): void {
+  if (maySee(caller, newest)) return;
+  throw fieldProblem('systemRef', 'scope', 'names a system that this API key does not see', 'scope-forbidden');
 }
 
 /** What stands under the source of erasures is the node's own word. Throws `Problem` 400. */

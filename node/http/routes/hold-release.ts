@@ -41,7 +41,7 @@ export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices
     async record(work, submit) {
       const { request, caller } = work;
       const account = caller.account.id;
-      const lock = await holds.requireLock(account, request.lockId);
+      const lock = await holds.requireLock(caller, request.lockId);
       requireReach(caller, lock.sourceId);
       const { sourceId, claims } = lock;
       const { scope = [] } = claims;

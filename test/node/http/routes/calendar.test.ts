@@ -109,6 +109,15 @@ test('a key sees the calendar of its sources', async () => {
   assert.ok(uids.every((uid) => uid.startsWith('inc_')));
 });
 
+test('a key of a period sees no lock in its calendar, and one of the whole account does', async () => {
+  const lock = { sourceId: 'loans', scope: 'all', retentionPeriodDays: 1825 };
+  const { attestationId } = (await node.post('/v1/retention-lock', lock, { key: KEY })).body;
+  const terms = { scopes: ['export:read'], from: '2020-01-01T00:00:00Z', to: '2020-12-31T00:00:00Z' };
+  const { body } = await node.post('/v1/keys', terms, { key: KEY });
+  const isIn = async (path: string) => (await eventsAt(path)).some(({ uid }) => uid === attestationId);
+  assert.equal([await isIn(await made(String(body.apiKey))), await isIn(await made())], [false, true]);
+});
+
 test('an address ends when it is ended, when another one is made, and with its key', async () => {
   const first = await made();
   const second = await made();

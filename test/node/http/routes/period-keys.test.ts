@@ -33,15 +33,25 @@ test.after(async () => {
 /** What is recorded at one time. */
 interface Recorded {
   readonly id: string;
+  readonly action: string;
+  readonly hold: string;
+  readonly system: string;
   readonly incident: string;
   readonly session: string;
   readonly first: Timestamp;
   readonly last: Timestamp;
 }
 
+const ACTION = { ...LEAST['/v1/corrective-action'], sourceId: 'actions' };
+const HOLD = { ...LEAST['/v1/retention-lock'], sourceId: 'holds', legalHold: true };
+
 async function record(name: string): Promise<Recorded> {
   const session = accepted(await client.post('/v1/session/start', LEAST['/v1/session/start']));
   const incident = accepted(await client.post('/v1/incident', LEAST['/v1/incident']));
+  const action = accepted(await client.post('/v1/corrective-action', ACTION));
+  const hold = accepted(await client.post('/v1/retention-lock', { ...HOLD, lockedBy: 'counsel' }));
+  const system = { systemRef: `system-${name}`, role: 'provider', intendedPurpose: 'p' };
+  accepted(await client.post('/v1/system', system));
   const decision = accepted(
     await client.post('/v1/attest', { sourceId: 'triage', data: { name }, subjectRef: 'person' }),
   );
@@ -49,6 +59,9 @@ async function record(name: string): Promise<Recorded> {
   await until('a later moment', () => node.context.now() > Date.parse(last));
   return {
     id: String(decision.attestationId),
+    action: String(action.correctiveActionId),
+    hold: String(hold.lockId),
+    system: system.systemRef,
     incident: String(incident.incidentId),
     session: String(session.sessionId),
     first: timeOf(session),
@@ -109,9 +122,10 @@ for (const { what, bounds, seen, unseen } of KEYS) {
         ({ attestationId }) => attestationId,
       );
     begin();
-    for (const query of ['', 'from=2020-01-01', 'to=2999-01-01', 'sourceId=triage']) {
+    const counts = { '': 6, 'from=2020-01-01': 6, 'to=2999-01-01': 6, 'sourceId=triage': 3 };
+    for (const [query, count] of Object.entries(counts)) {
       const ids = await idsOf(query);
-      assert.equal([ids.length, ids.includes(seen.id), ids.includes(unseen.id)], [3, true, false], query);
+      assert.equal([ids.length, ids.includes(seen.id), ids.includes(unseen.id)], [count, true, false], query);
     }
     const incidents = objectsOf(accepted(await client.get('/v1/incidents')), 'items');
     assert.equal(
@@ -156,6 +170,23 @@ for (const { what, bounds, seen, unseen } of KEYS) {
       const erasure = { ...target, legalBasis: 'b', requestedBy: 'r' };
       refused(await client.post('/v1/erasures', erasure), 'scope-forbidden', 'an erasure');
     }
+  });
+
+  test(`a key of the records ${what} moves no action, revises no system and releases no hold of another time`, async () => {
+    const cancel = (correctiveActionId: string, status: string) =>
+      client.post('/v1/corrective-action', { ...ACTION, correctiveActionId, status });
+    const revise = (systemRef: string) =>
+      client.post('/v1/system', { systemRef, role: 'deployer', intendedPurpose: 'q' });
+    const release = (lockId: string) => client.post('/v1/retention-lock/release', { lockId, releasedBy: 'somebody' });
+    key = { ...WHOLE, ...bounds, id: 'key_us_2' };
+    for (const status of ['cancelled', 'closed']) {
+      refused(await cancel(unseen.action, status), 'corrective-action-not-found', `an action, ${status}`);
+    }
+    refused(await revise(unseen.system), 'scope-forbidden', 'a system');
+    refused(await release(unseen.hold), 'lock-not-found', 'a hold');
+    accepted(await cancel(seen.action, 'cancelled'));
+    accepted(await revise(seen.system));
+    accepted(await release(seen.hold));
   });
 
   test(`a key of the records ${what} is given no sums and no log of all times`, async () => {
