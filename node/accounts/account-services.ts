@@ -96,7 +96,7 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   lostKeys.start();
   const shares = opening.use(await Shares.open({ ...options, accountStore, record }));
   shares.start();
-  const signIns = opening.use(await SignIns.open({ ...options, accountStore, record }));
+  const signIns = opening.use(await SignIns.open({ ...options, accountStore, keys, record }));
   signIns.start();
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);

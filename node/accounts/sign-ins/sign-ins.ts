@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
 import { type Actor, signInEvent } from '../account-event.ts';
 import type { AccountEvents, AccountStore } from '../account-store.ts';
+import type { ApiKeys } from '../api-keys.ts';
 import type { Caller } from '../caller.ts';
 import { isKeyId } from '../key-id.ts';
 import { reachesAllOf } from '../key-terms.ts';
@@ -35,6 +36,7 @@ const SWEEP_MS = HOUR_MS;
 export interface SignInsOptions {
   readonly store: Store;
   readonly accountStore: AccountStore;
+  readonly keys: Pick<ApiKeys, 'revoke'>;
   /** Writes rows together with their events in the audit log: all or nothing. */
   readonly record: (events: AccountEvents, operations: readonly Operation[]) => Promise<void>;
   /**
@@ -57,6 +59,8 @@ export interface SignedIn extends KeyInForce {
  * A sign-in is worth no more than the key that it was made with: it may do what that key may now, from where the key is
  * taken, and ends with it, however the key ends. Its secret has 256 bits, is made anew each time and is in no row. A
  * change lands with its line in the account's log in one atomic write, one change of an account after another.
+ *
+ * Crash order: the key of who came by mail is for one sign-in, and is revoked before the row of that is removed.
  */
 export class SignIns implements AsyncDisposable {
   readonly #options: SignInsOptions;
@@ -107,6 +111,7 @@ export class SignIns implements AsyncDisposable {
       };
       const secret = newSignInSecret();
       const freed = await this.#spaceFor(account.id);
+      for (const held of freed) await this.#endMailedKey(held.signIn);
       await record(
         [
           signInEvent('sign-in.created', signIn, { key: key.id }),
@@ -149,6 +154,7 @@ export class SignIns implements AsyncDisposable {
       const held = (await this.#all(account)).find(({ signIn }) => signIn.id === id);
       if (held === undefined) return false;
       if (typeof actor !== 'string') await this.#requireWithin(held.signIn, actor.key);
+      await this.#endMailedKey(held.signIn);
       await this.#options.record([signInEvent('sign-in.ended', held.signIn, actor)], signInRemoval(held));
       return true;
     });
@@ -161,6 +167,12 @@ export class SignIns implements AsyncDisposable {
     const own = await accountStore.keyInForce(account, asker);
     if (theirs === undefined || (own !== undefined && reachesAllOf(own.caller.key, theirs.caller.key))) return;
     throw new AccountError('beyond-maker', 'the sign-in reaches further than the key that asks');
+  }
+
+  async #endMailedKey({ account, key, holder }: SignIn): Promise<void> {
+    const { accountStore, keys } = this.#options;
+    if (holder === undefined || (await accountStore.keyInForce(account, key)) === undefined) return;
+    await keys.revoke(account, key, 'node');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
