@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
 import { type Actor, personEvent } from '../account-event.ts';
 import type { AccountEvents, AccountStore } from '../account-store.ts';
-import { keyState } from '../api-key.ts';
+import { keyState, type KeyTerms } from '../api-key.ts';
 import type { ApiKeys } from '../api-keys.ts';
 import { isKeyId } from '../key-id.ts';
 import { reachesAllOf, termsOf } from '../key-terms.ts';
@@ -59,7 +59,7 @@ export class People {
 
   /**
    * Invites a person, by mail. Throws `AccountError` `terms-invalid`,
-   * `beyond-maker` where they may do or see more than the key that asks, `person-exists`, `too-many-people`; `LimitError`.
+   * `beyond-maker` where they may do or see more than the key that asks, or for longer, `person-exists`, `too-many-people`; `LimitError`.
    */
   async invite(account: string, key: string, { email, role, expiresAt }: InviteRequest) {
     const { accountStore, mailer, limits, record } = this.#options;
@@ -79,7 +79,8 @@ export class People {
         to: null,
         ...(expiresAt === undefined ? {} : { expiresAt }),
       };
-      const terms = termsOf(request, maker === null ? null : { ...maker, addresses: null, expiresAt: null }, now);
+      const end = maker === null ? null : await this.#endOf(account, maker);
+      const terms = termsOf(request, maker === null ? null : { ...maker, addresses: null, expiresAt: end }, now);
       const all = await this.list(account);
       if (all.some((one) => emailDigest(one.email) === emailDigest(email))) {
         throw new AccountError('person-exists', 'is that of somebody of the account already', 'email');
@@ -156,6 +157,14 @@ export class People {
       }));
       await this.#endKeys(person);
     });
+  }
+
+  /** When access ends of who asks by a key: the key of who signed in by mail ends long before they do. */
+  async #endOf(account: string, { holder, expiresAt }: KeyTerms): Promise<KeyTerms['expiresAt']> {
+    if (holder === undefined) return expiresAt;
+    if (holder === OWNER) return null;
+    const person = await this.welcome(account, holder);
+    return person === undefined ? expiresAt : person.expiresAt;
   }
 
   async #endKeys({ account, id }: Person): Promise<void> {

@@ -142,6 +142,26 @@ for (const limits of LIMITS) {
   });
 }
 
+test('nobody is invited for longer than who invites: by a key until its end, by a sign-in until that of the person', async () => {
+  const owner = { key: API_KEYS.enterprise };
+  const end = new Date(Date.now() + 3_600_000).toISOString();
+  const made = await node.post('/v1/keys', { preset: 'admin', expiresAt: end, name: 'console, by mail' }, owner);
+  const ending = { key: String(made.body.apiKey) };
+  const longer = { email: 'long@example.org', role: 'admin', expiresAt: null };
+  requireProblem(await node.post('/v1/people', longer, ending), 'scope-forbidden', 'no end', 'expiresAt');
+  const { browser } = await invitedByMail(node, sink, { email: 'hour@example.org', role: 'admin' }, ending);
+  const endless = await invitedByMail(node, sink, { email: 'staff@example.org', role: 'admin' }, owner);
+  const endOf = async (by: BrowserClient, email: string) => {
+    const hidden = await by.hidden('/console/forms/person');
+    const { status, text } = await by.post('/console/forms/person', { ...hidden, email, role: 'compliance' });
+    assert.is(status, 200, text);
+    const { people } = Object((await node.get('/v1/people', owner)).body);
+    return people.find((one: JsonObject) => one.email === email).expiresAt;
+  };
+  assert.is(await endOf(browser, 'guest@example.org'), end);
+  assert.is(await endOf(endless.browser, 'colleague@example.org'), null);
+});
+
 const WEAK: readonly JsonObject[] = [{ scopes: ['keys:admin', 'proof:read'] }, ...LIMITS.slice(1)];
 
 test('who reaches further than a key is neither removed nor signed out by it', async () => {
