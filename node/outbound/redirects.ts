@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { mayReach } from './network-addresses.ts';
 
 /** An answer leads to an address that is not followed, or to too many of them. */
 export class RedirectError extends Error {
@@ -8,25 +9,6 @@ export class RedirectError extends Error {
 const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** This machine, private and link-local networks (RFC 6890): clouds serve an instance's credentials there. */
-const NEAR = new BlockList();
-for (const [address, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const) {
-  NEAR.addSubnet(address, prefix, 'ipv4');
-}
-for (const [address, prefix] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const) {
-  NEAR.addSubnet(address, prefix, 'ipv6');
-}
 
 /**
  * Requests an address, and those that its answers lead to (RFC 9110 §15.4), but never goes from HTTPS to HTTP, nor
@@ -57,12 +39,13 @@ function mayLeadTo(from: URL, to: URL): boolean {
   return isSafe && isNear(from) === isNear(to);
 }
 
-/** Goes by the name or address as it is written: what a name resolves to is not known here. */
+/**
+ * Whether it is this machine, or an address that is not of the public network: clouds serve an instance's credentials
+ * there. Goes by the name or address as it is written, dots at its end aside: what a name resolves to is not known here.
+ */
 function isNear({ hostname }: URL): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  const version = isIP(host);
-  if (version === 0) return isLoopback(host) || host.endsWith('.localhost');
-  return NEAR.check(host, version === 4 ? 'ipv4' : 'ipv6');
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '');
+  return isIP(host) === 0 ? isLoopback(host) || host.endsWith('.localhost') : !mayReach(host, 'public');
 }
 
 /** Whether what is sent there stays on this machine. */

@@ -29,6 +29,8 @@ test('a redirect is followed by its own address, up to five', async () => {
 test('nobody is led to an open address, to another protocol, or from the world to what is near', async () => {
   const near = ['localhost', '127.0.0.1', '127.9.9.9', '[::1]', '10.0.0.1', '172.31.0.1', '192.168.1.1', '0.0.0.0'];
   near.push('169.254.169.254', '[fd00::1]', '[fe80::1]', '[::ffff:127.0.0.1]', '2130706433', 'x.localhost');
+  near.push('localhost.', 'localhost..', 'x.localhost.', '127.0.0.1.', '100.100.100.200', '192.0.0.192', '[fec0::1]');
+  near.push('[::7f00:1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]', '[::ffff:10.0.0.1]');
   for (const to of [
     'http://a.test/',
     'ftp://a.test/',
