@@ -16,11 +16,12 @@ import type { EvidenceSources } from '../verification/evidence.ts';
 import type { VerificationServices } from '../verification/verification-services.ts';
 import { AccountRecords, AccountSpeakers } from './account-records.ts';
 import { AgentTally } from './agents/agent-tally.ts';
+import { keysEndedAgain } from './agents/keys-ended-again.ts';
 import { CorrectiveActions } from './corrective-actions.ts';
 import { DueReviews } from './due-reviews.ts';
 import { Erasures, PayloadTraces } from './erasures.ts';
 import { GovernanceRecords } from './governance-records.ts';
-import { Holds } from './holds.ts';
+import { Holds, holdsReleasedAgain } from './holds.ts';
 import { Incidents } from './incidents.ts';
 import { holdCountTable, holdMoves } from './lock-tables.ts';
 import { Locks } from './locks.ts';
@@ -50,7 +51,8 @@ export interface GovernanceServices {
   /** Counts that the own records move. */
   readonly counters: RecordCounters;
   /**
-   * What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too.
+   * What own records that are taken back from peers do beside their rows: what was erased, replaced or released after
+   * the copy that a store was restored from is so in that store, too.
    */
   readonly again: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
 }
@@ -105,6 +107,10 @@ export async function openGovernanceServices(options: GovernanceServicesOptions)
       new AgentTally(store, node),
       await EvidenceTally.open(store, node),
     ]),
-    again: (records) => traces.removalsAgain(records),
+    again: async (records) => [
+      ...(await traces.removalsAgain(records)),
+      ...(await keysEndedAgain(store, purges, records)),
+      ...holdsReleasedAgain(records),
+    ],
   };
 }

@@ -66,3 +66,10 @@ export class Holds {
     return 'checked';
   }
 }
+
+/** What own releases delete that are taken back from peers: a restored store may still tell who placed the hold. */
+export function holdsReleasedAgain(records: readonly AttestationRecord[]): Operation[] {
+  return records.flatMap(({ kind, links: { lock } }) =>
+    kind === 'retention_lock' && lock !== undefined ? [holdTable.del(lock)] : [],
+  );
+}

@@ -6,13 +6,18 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyStore } from '../../../../node/fsck/backup/copy-store.ts';
 import { readRestorations } from '../../../../node/federation/start/restoration-table.ts';
+import { agentKeyTable, agentPart } from '../../../../node/governance/agents/agent-tables.ts';
+import { holdTable } from '../../../../node/governance/lock-tables.ts';
 import { logEntryTable } from '../../../../node/log/log-tables.ts';
+import { purgeDueTable } from '../../../../node/store/due-purges.ts';
 import { Store } from '../../../../node/store/store.ts';
 import { nodeId, recordId } from '../../../../protocol/ids.ts';
 import { requireWholeHome } from '../../../crash/whole-home.ts';
+import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type TestNode } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
+import { accepted, Registry } from '../../governance/agents/agent-fixture.ts';
 import { healthOf, signerOf, waitsOf } from '../../federation/start/starting.ts';
 
 const EU = nodeId('eu');
@@ -105,6 +110,42 @@ test('a copy opened while the federation has moved on waits for members and ledg
   for (const node of [us, jp]) {
     await until('the next batch', () => node.context.chains.head(EU).batch === 3);
     assert.equal(node.context.equivocations.all(), []);
+  }
+  await eu.stop();
+  await requireWholeHome(eu.config.home);
+  await rm(folder, { recursive: true });
+});
+
+test('keys of agents and holds that ended after a copy was taken end in the restored store, which stays whole', async () => {
+  await using network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
+  const [eu, us] = [network.node('eu'), network.node('us')];
+  const registry = new Registry(eu);
+  for (const agentId of ['ended', 'rotated', 'kept']) await registry.registered({ agentId });
+  const keys = await Array.fromAsync(agentKeyTable.under(eu.context.store, []));
+  const hold = { regulatoryBasis: 'GDPR', retentionPeriodDays: 1825, scope: 'all', legalHold: true, lockedBy: 'Anna' };
+  const placed = accepted(await eu.post('/v1/retention-lock', { sourceId: 'held', ...hold }));
+  const other = await registry.keyWith({ name: 'second person', preset: 'compliance' });
+  await eu.seal();
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-copy-'));
+  await copyStore(eu.context.store, join(folder, 'store'), EU, Date.now, NEVER);
+
+  accepted(await registry.change('ended', 'deactivate', { reason: 'it is not used any more' }));
+  accepted(await registry.change('rotated', 'rotate', { reason: 'the key was stolen' }));
+  const release = { lockId: String(placed.lockId), releasedBy: 'Bert' };
+  accepted(await eu.post('/v1/retention-lock/release', release, other));
+  await eu.seal();
+  await until('us to hold it', () => us.context.chains.head(EU).batch === 2);
+  await eu.stop();
+  await roll(eu, join(folder, 'store'));
+  await eu.start();
+
+  const { store } = eu.context;
+  const left = await Array.fromAsync(agentKeyTable.under(store, []), ([[agent]]) => agent);
+  assert.equal(left, [agentPart('kept')]);
+  assert.equal(await Array.fromAsync(holdTable.under(store, [])), []);
+  await until('the purge', async () => (await Array.fromAsync(purgeDueTable.under(store, []))).length === 0);
+  for (const [[agent], key] of keys) {
+    assert.is((await filesHolding(store.directory, key)).length > 0, agent === agentPart('kept'));
   }
   await eu.stop();
   await requireWholeHome(eu.config.home);
