@@ -6,15 +6,19 @@ import { lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import type { PackQuestion } from '../../../protocol/pack/manifest.ts';
+import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Erasure } from '../making/asked-records.ts';
 import type { PackTally } from './pack-tally.ts';
-import { type ReportSection, tableOf, timeWords } from './report-document.ts';
+import { cutWords, type ReportSection, tableOf, timeWords } from './report-document.ts';
 
 /** Incidents with their clocks, as of the moment that the pack is of. */
-export function incidentSection({ asOf, kinds }: PackQuestion, { lookedAt }: PackTally): ReportSection {
+export function incidentSection({ asOf, kinds }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
   const incidents = kinds?.includes('incident') === false ? [] : lookedAt.filter(({ kind }) => kind === 'incident');
-  const told = lookedAt.filter(tellsOfNotification);
+  const replaced = new Set(
+    lookedAt.flatMap(({ kind, links }) => (kind === 'notification' ? (links.supersedes ?? []) : [])),
+  );
+  const told = lookedAt.filter((record) => tellsOfNotification(record) && !replaced.has(record.id));
   const superseded = new Set(
     lookedAt.flatMap(({ kind, links }) => (kind === 'incident' ? (links.supersedes ?? []) : [])),
   );
@@ -26,7 +30,11 @@ export function incidentSection({ asOf, kinds }: PackQuestion, { lookedAt }: Pac
   return {
     id: 'incidents',
     title: 'Incidents and their clocks',
-    paragraphs: [`As of ${timeWords(asOf)}, by the records of this pack alone.`, CLOCK_NOTE],
+    paragraphs: [
+      `As of ${timeWords(asOf)}, by the records of this pack alone.`,
+      ...cutOf(cutKinds, ['incident', 'notification', 'decision']),
+      CLOCK_NOTE,
+    ],
     tables: [
       tableOf(
         'Incidents',
@@ -60,6 +68,11 @@ export function incidentSection({ asOf, kinds }: PackQuestion, { lookedAt }: Pac
   };
 }
 
+/** What a section that shows records of these kinds says of those that it does not look at. */
+function cutOf(cutKinds: PackTally['cutKinds'], shown: readonly RecordKind[]): readonly string[] {
+  return cutWords(shown.filter((kind) => cutKinds.has(kind)));
+}
+
 /** An incident and those that it corrects, one after the other. */
 function correctedBy(incident: AttestationRecord, incidents: readonly AttestationRecord[]): ReadonlySet<RecordId> {
   const known = new Map(incidents.map((one) => [one.id, one]));
@@ -72,7 +85,7 @@ function correctedBy(incident: AttestationRecord, incidents: readonly Attestatio
 }
 
 /** What people looked at again. */
-export function reviewSection({ kinds }: PackQuestion, { lookedAt }: PackTally): ReportSection {
+export function reviewSection({ kinds }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
   const isAsked = kinds?.includes('human_override') !== false;
   const reviews = isAsked ? lookedAt.filter(({ kind }) => kind === 'human_override') : [];
   return {
@@ -80,6 +93,7 @@ export function reviewSection({ kinds }: PackQuestion, { lookedAt }: PackTally):
     title: 'Reviews by people',
     paragraphs: [
       'A reviewer stands under a pseudonym: the same person of this account at the same node has the same one.',
+      ...cutOf(cutKinds, ['human_override']),
     ],
     tables: [
       tableOf(
@@ -100,13 +114,16 @@ export function reviewSection({ kinds }: PackQuestion, { lookedAt }: PackTally):
 }
 
 /** Retention locks and legal holds of the period. */
-export function retentionSection({ kinds }: PackQuestion, { lookedAt }: PackTally): ReportSection {
+export function retentionSection({ kinds }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
   const isAsked = kinds?.includes('retention_lock') !== false;
   const locks = isAsked ? lookedAt.filter(({ kind }) => kind === 'retention_lock') : [];
   return {
     id: 'retention',
     title: 'Retention',
-    paragraphs: ['Locks and holds that were placed within the period. One that was placed before it may hold too.'],
+    paragraphs: [
+      'Locks and holds that were placed within the period. One that was placed before it may hold too.',
+      ...cutOf(cutKinds, ['retention_lock']),
+    ],
     tables: [
       tableOf(
         'Retention locks and legal holds',

@@ -12,7 +12,7 @@ import { GOVERNANCE_SOURCE } from '../../../protocol/governance/declaration.ts';
 import type { PackQuestion } from '../../../protocol/pack/manifest.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { PackTally } from './pack-tally.ts';
-import { type ReportSection, tableOf } from './report-document.ts';
+import { cutWords, type ReportSection, tableOf } from './report-document.ts';
 
 const COLUMNS = ['Clause', 'Requirement', 'Status', 'Needs on record', 'Missing', 'Records', 'Never checked'];
 
@@ -29,15 +29,11 @@ export function gapSection(question: PackQuestion, tally: PackTally): ReportSect
   const isAsked = ({ kind }: Pick<AttestationRecord, 'kind'>) => kinds === null || kinds.includes(kind);
   const counted = tally.counts().filter(({ facet }) => isAsked(facet));
   const lookedAt = tally.lookedAt.filter((record) => isAsked(record) && !isOfTest(record) && isRead(record));
-  const incomplete = new Set(tally.isCut ? lookedAt.map(({ kind }) => kind) : []);
+  const incomplete = new Set([...tally.cutKinds].filter((kind) => isRead({ kind })));
   const view = new EvidenceView(period, lookedAt, counted, { incomplete, lockedSources: question.sources });
   const tallies = new Tallies(counted);
-  const covers = (assertions: readonly AttestationRecord[]): boolean => {
-    const asserted = new Set(assertions.map(({ sourceId }) => sourceId));
-    return asserted.has(GOVERNANCE_SOURCE) || question.sources.every((source) => asserted.has(source));
-  };
   const rowOf = (framework: Framework, clause: Clause): readonly string[] => {
-    const terms = { ...period, framework: framework.id, systemClass: null, covers };
+    const terms = { ...period, framework: framework.id, systemClass: null, covers: coverage(question) };
     const { evidenceStatus, needs, recordedNeeds, requiredNeeds } = clauseEvidence(clause, terms, view);
     const gap = clauseGap(framework, clause, tallies);
     const records = Object.values(gap.counts).reduce((sum, count) => sum + count, 0);
@@ -57,6 +53,7 @@ export function gapSection(question: PackQuestion, tally: PackTally): ReportSect
     paragraphs: [
       `${catalogue.disclaimer} By ${RULE_SET_2} and edition ${catalogue.catalogueVersion} of the catalogue, on the ` +
         'records of this pack alone: records before the period, or of other sources, do not count here.',
+      ...cutWords([...incomplete].toSorted()),
       ...(tally.ofTest === 0 ? [] : [`${tally.ofTest} records of test and staging are not counted.`]),
     ],
     tables: askedFrameworks(question).map((framework) =>
@@ -65,7 +62,21 @@ export function gapSection(question: PackQuestion, tally: PackTally): ReportSect
   };
 }
 
+/**
+ * Whether assertions are about all of a pack: about everything, about each of its sources, or about each of the systems
+ * that it was asked for. One that names a system is about that one alone.
+ */
+function coverage({ sources, systems }: Pick<PackQuestion, 'sources' | 'systems'>) {
+  return (assertions: readonly AttestationRecord[]): boolean => {
+    const named = new Set(assertions.map(({ claims }) => claims.systemId));
+    if (systems !== null && systems.length > 0 && systems.every((system) => named.has(system))) return true;
+    const unnamed = assertions.filter(({ claims }) => claims.systemId === undefined);
+    const asserted = new Set(unnamed.map(({ sourceId }) => sourceId));
+    return asserted.has(GOVERNANCE_SOURCE) || sources.every((source) => asserted.has(source));
+  };
+}
+
 /** Whether the rules look at a record by itself: overrides, which a table shows, they count. */
-function isRead({ kind }: AttestationRecord): boolean {
+function isRead({ kind }: Pick<AttestationRecord, 'kind'>): boolean {
   return isListed(kind) || kind === 'decision';
 }

@@ -53,14 +53,16 @@ export class PackTally implements RecordTaker {
   /** Records of the period, and of them those of test and staging. */
   within = 0;
   ofTest = 0;
-  /** Whether there were more records to look at than are kept. */
-  isCut = false;
+  /** Kinds of which there were more records to look at than are kept. */
+  readonly cutKinds = new Set<RecordKind>();
+  readonly #maxLookedAt: number;
   readonly #question: PackQuestion;
   readonly #sequences: SourceSequences;
   readonly #facets = new Map<string, { count: number; first: RecordId[]; last: RecordId }>();
 
-  constructor(question: PackQuestion, reach: PackManifest['reach']) {
+  constructor(question: PackQuestion, reach: PackManifest['reach'], maxLookedAt = MAX_LOOKED_AT) {
     this.#question = question;
+    this.#maxLookedAt = maxLookedAt;
     this.#sequences = new SourceSequences(question, reach);
   }
 
@@ -99,8 +101,8 @@ export class PackTally implements RecordTaker {
     this.kinds.set(record.kind, (this.kinds.get(record.kind) ?? 0) + 1);
     this.#countFacet(record);
     if (!isLookedAt(record)) return;
-    if (this.lookedAt.length < MAX_LOOKED_AT) this.lookedAt.push(record);
-    else this.isCut = true;
+    if (this.lookedAt.length < this.#maxLookedAt) this.lookedAt.push(record);
+    else this.cutKinds.add(record.kind);
   }
 
   #countFacet(record: AttestationRecord): void {

@@ -43,6 +43,12 @@ export function omittedWords({ omitted }: ReportTable): string | null {
   return omitted === 0 ? null : `${omitted} more are not shown here; all records are in records.jsonl.`;
 }
 
+/** What is said where there are more records of some kinds than a report looks at; nothing where there are not. */
+export function cutWords(kinds: readonly string[]): readonly string[] {
+  if (kinds.length === 0) return [];
+  return [`Of these kinds the first records alone are looked at one by one, and there are more: ${kinds.join(', ')}.`];
+}
+
 /** An RFC 3339 time in UTC as people write it; nothing where there is none. */
 export function timeWords(at: string | null | undefined): string {
   return at === null || at === undefined ? '' : at.replace('T', ' ').replace(/Z$/, ' UTC');
