@@ -1,8 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { readCommandLine, UsageError, usageLine } from '../../node/config/command-line.ts';
 import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
-import type { Manifest } from '../../node/fsck/backup/manifest.ts';
-import { type BackupProgress, takeBackup } from '../../node/fsck/backup/take-backup.ts';
+import { type BackupProgress, takeBackup, type TakenBackup } from '../../node/fsck/backup/take-backup.ts';
 import { ProgressLine, type ProgressOutput } from '../../node/fsck/progress-line.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { CopyStoreAnswerShape } from '../../node/operator/backup-forms.ts';
@@ -65,10 +64,8 @@ export async function backupCommand(
     if (positionals.length > 0) throw new UsageError(`what is ${positionals.join(' ')}?`);
     const { target, to, keys } = await wishOf(flags);
     for (const path of await leftovers(to)) terminal.err(`backup: ${path} was left by an attempt cut short`);
-    const manifest = await backUp(target, to, keys, signal, flags.quiet === true ? undefined : terminal.progress);
-    terminal.out(
-      flags.json === true ? JSON.stringify({ to, ...manifest, files: manifest.files.length }) : words(to, manifest),
-    );
+    const taken = await backUp(target, to, keys, signal, flags.quiet === true ? undefined : terminal.progress);
+    terminal.out(flags.json === true ? JSON.stringify(asJson(to, taken)) : words(to, taken));
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -104,7 +101,7 @@ async function backUp(
   keys: Wish['keys'],
   signal: AbortSignal,
   output: ProgressOutput | undefined,
-): Promise<Manifest> {
+): Promise<TakenBackup> {
   const home = dirname(target.socket);
   using progress = output && new ShownProgress(output);
   return takeBackup({
@@ -164,7 +161,12 @@ function refusalOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? error.message : null;
 }
 
-function words(to: string, { node, copy, withKeys, files }: Manifest): string {
+function asJson(to: string, { manifest, notChecked }: TakenBackup) {
+  return { to, ...manifest, files: manifest.files.length, notChecked };
+}
+
+function words(to: string, { manifest, notChecked }: TakenBackup): string {
+  const { node, copy, withKeys, files } = manifest;
   const { takenAt, held, unsealed, rows } = copy;
   return [
     `${to} is a whole backup of ${node} as of ${takenAt}: ${rows} rows in ${files.length} files, proved by fsck`,
@@ -172,5 +174,6 @@ function words(to: string, { node, copy, withKeys, files }: Manifest): string {
     withKeys
       ? 'the keys are in it, encrypted'
       : 'no key is in it: without identity.key and payload.key it restores no node',
+    ...notChecked.map((what) => `not checked: ${what}`),
   ].join('\n');
 }

@@ -1,21 +1,40 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyStore } from '../../node/fsck/backup/copy-store.ts';
 import { BackupError } from '../../node/fsck/backup/folder.ts';
 import type { CopyOfNode } from '../../node/fsck/backup/take-backup.ts';
+import { StoreView } from '../../node/fsck/fsck.ts';
 import { ownerOfKeys } from '../../node/records/payload/payload-keys.ts';
 import { requireFormat } from '../../node/store/format.ts';
-import { Store } from '../../node/store/store.ts';
+import { checkLevelDbFiles } from '../../node/store/leveldb/check-files.ts';
 
 /**
- * Copies the store of a stopped node, which no process may open meanwhile. A store of the format before stays so, and
- * so does its copy, until a node starts on it. Throws `StoreError` `locked` where a process has it open, `format` where
- * it is of a format that this release does not read, and `BackupError` `source` where the node has no record yet that
- * would tell whose store it is.
+ * Copies the store of a stopped node, which no process may open meanwhile, and leaves every byte of it as it is. A store
+ * of the format before stays so, and so does its copy, until a node starts on it. Throws `StoreError` `locked` where a
+ * process has it open, `format` where it is of a format that this release does not read, and `BackupError` `source`
+ * where there is none, a file of it is damaged, or the node has no record yet that would tell whose store it is.
  */
 export async function copyStopped(home: string, directory: string, signal: AbortSignal): Promise<CopyOfNode> {
-  await using store = await Store.open(join(home, 'store'), { createIfMissing: false });
+  const files = join(home, 'store');
+  if (!(await isDirectory(files))) throw new BackupError('source', `${home} is no home of a node: it has no store/`);
+  await using view = await StoreView.open(home, files);
+  await requireWholeFiles(files, signal);
+  const store = await view.rows();
   await requireFormat(store);
   const node = await ownerOfKeys(store);
   if (node === null) throw new BackupError('source', `nothing in ${home} tells whose home it is`);
   return { node, copy: await copyStore(store, directory, node, Date.now, signal) };
+}
+
+/** LevelDB passes over damage in silence: rows of a damaged file would be missing from the copy, or changed in it. */
+async function requireWholeFiles(files: string, signal: AbortSignal): Promise<void> {
+  for await (const { severity, file, detail } of checkLevelDbFiles(files, signal)) {
+    if (severity !== 'problem') continue;
+    throw new BackupError('source', `the store is damaged, as npm run fsck tells: ${file}: ${detail}`);
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
 }

@@ -110,6 +110,13 @@ export interface BackupOptions {
   readonly progress?: BackupProgress;
 }
 
+/** A backup that was proved by `fsck`. */
+export interface TakenBackup {
+  readonly manifest: Manifest;
+  /** Parts that could not be checked, and why. */
+  readonly notChecked: readonly string[];
+}
+
 /** Whose store was copied, and what of it. */
 export interface CopyOfNode {
   readonly node: NodeId;
@@ -133,7 +140,7 @@ const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
  * and `backup.json`, which names every file with its hash. The folder appears as a whole once all of it is on the disk.
  * Throws `BackupError`, and what `copyStore` throws.
  */
-export async function takeBackup(options: BackupOptions): Promise<Manifest> {
+export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { home, to, keys, signal, progress = {} } = options;
   return createFolder(to, async (work) => {
     const store = join(work, 'store');
@@ -142,13 +149,13 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
     await writeRosters(work);
     if (keys !== null) await copyKeys(home, work, keys.passphrase);
     signal.throwIfAborted();
-    const { federation } = await requireWhole(work, signal, keys?.passphrase ?? null, progress);
+    const { federation, report } = await requireWhole(work, signal, keys?.passphrase ?? null, progress);
     for (const name of NOT_KEPT) await rm(join(work, 'store', name), { force: true });
     const files = [];
     for (const path of await filesBelow(work)) files.push(await describeFile(work, path));
     const manifest: Manifest = { v: 1, type: 'backup', node, federation, copy, withKeys: keys !== null, files };
     await createDurably(join(work, MANIFEST_FILE), manifestText(manifest), FILE_MODE);
-    return manifest;
+    return { manifest, notChecked: report.notChecked };
   });
 }
 

@@ -37,12 +37,12 @@ test.before(async () => {
   await take(backup);
 });
 
-function take(to: string, keys: KeyTerms | null = null, from = home): Promise<Manifest> {
+async function take(to: string, keys: KeyTerms | null = null, from = home): Promise<Manifest> {
   const copy = async (directory: string) => {
     await using store = await Store.open(join(from, 'store'));
     return { node: EU, copy: await copyStore(store, directory, EU, Date.now, NEVER) };
   };
-  return takeBackup({ home: from, to, copyStore: copy, keys, signal: NEVER });
+  return (await takeBackup({ home: from, to, copyStore: copy, keys, signal: NEVER })).manifest;
 }
 
 function restore(from: string): Promise<Manifest> {
