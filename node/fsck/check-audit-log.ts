@@ -14,6 +14,7 @@ import {
 import { lineRange, readLine } from '../accounts/audit-log/audit-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Check, TableCheck } from './check.ts';
+import { type AttestsLost, LOST_WITH_RESTORE, readLostLines } from './lost-lines.ts';
 import { recordOfId } from './record-at.ts';
 import { countRows, decodeRow, distinctParts, readRows } from './rows.ts';
 
@@ -25,13 +26,14 @@ export const auditLogCheck: TableCheck = {
   tables: [auditEntryTable, auditHeadTable, auditDayTable, auditClosedTable, auditAttestedTable],
   async run(check) {
     const closed = await closedThrough(check);
+    const attestsLost = await readLostLines(check);
     if (check.own === null) check.report.notChecked.push('whose the key-use logs are: the node is not known');
     for await (const account of distinctParts(check.store, auditEntryTable.name)) {
-      await new AccountLog(check, account, closed).run();
+      await new AccountLog(check, account, closed, attestsLost).run();
     }
     await findHeadless(check);
     await findStrayDays(check);
-    await findStrayAttested(check);
+    await findStrayAttested(check, attestsLost);
   },
 };
 
@@ -49,11 +51,13 @@ class AccountLog {
   readonly #check: Check;
   readonly #account: string;
   readonly #closed: AuditDay | null;
+  readonly #attestsLost: AttestsLost;
 
-  constructor(check: Check, account: string, closed: AuditDay | null) {
+  constructor(check: Check, account: string, closed: AuditDay | null, attestsLost: AttestsLost) {
     this.#check = check;
     this.#account = account;
     this.#closed = closed;
+    this.#attestsLost = attestsLost;
   }
 
   async run(): Promise<void> {
@@ -115,7 +119,10 @@ class AccountLog {
     const { auditEntries, auditHead } = attested.claims;
     if (auditEntries !== entries || auditHead !== head) {
       const detail = `${attested.id} attests another head, or another number of lines, than the log has`;
-      report.problem(auditAttestedTable.name, auditAttestedTable.key(this.#account, day), detail);
+      const attestedKey = auditAttestedTable.key(this.#account, day);
+      const isLost = this.#attestsLost(attested, day);
+      if (isLost) report.warning(auditAttestedTable.name, attestedKey, `${detail}: ${LOST_WITH_RESTORE}`);
+      else report.problem(auditAttestedTable.name, attestedKey, detail);
     }
     if (this.#closed === null || day > this.#closed) {
       report.problem(auditClosedTable.name, auditClosedTable.key(CLOSED_ROW), `is before ${day}, which is attested`);
@@ -163,17 +170,21 @@ async function findStrayDays(check: Check): Promise<void> {
   }
 }
 
-async function findStrayAttested(check: Check): Promise<void> {
+async function findStrayAttested(check: Check, attestsLost: AttestsLost): Promise<void> {
   const { report } = check;
   if ((await countRows(check, auditAttestedTable)) === report.counts.auditDaysAttested) return;
   for await (const { key, parts } of readRows(check, auditAttestedTable)) {
     const [account = '', day = ''] = parts;
-    if (parts.length !== 2 || !isAuditDay(day) || (await attestedRecord(check, account, day)) === undefined) {
+    const isKey = parts.length === 2 && isAuditDay(day);
+    const attested = isKey ? await attestedRecord(check, account, day) : undefined;
+    if (!isKey || attested === undefined) {
       report.problem(auditAttestedTable.name, key, 'leads to no record that attests this day');
     } else if (await beginsAfter(check, account, day)) {
       report.warning(auditAttestedTable.name, key, 'was attested of a log that is lost: the one here begins later');
     } else if (!(await hasDay(check, account, day))) {
-      report.problem(auditAttestedTable.name, key, 'is attested, but the log has no line of this day');
+      const detail = 'is attested, but the log has no line of this day';
+      if (attestsLost(attested, day)) report.warning(auditAttestedTable.name, key, `${detail}: ${LOST_WITH_RESTORE}`);
+      else report.problem(auditAttestedTable.name, key, detail);
     }
   }
 }

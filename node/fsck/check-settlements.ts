@@ -1,4 +1,4 @@
-import { type AuditDay, dayOf } from '../../protocol/audit/day.ts';
+import { type AuditDay, dayOf, isAuditDay } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
@@ -29,6 +29,7 @@ import {
 import { addSettlement } from '../payments/wallet-summary.ts';
 import { recordIndex } from '../records/record-tables.ts';
 import type { Check, TableCheck } from './check.ts';
+import { type AttestsLost, LOST_WITH_RESTORE, readLostLines } from './lost-lines.ts';
 import { recordAt } from './record-at.ts';
 import { decodeRow, readRows, reasonOf } from './rows.ts';
 
@@ -90,7 +91,7 @@ export const settlementCheck: TableCheck = {
   ],
   async run(check) {
     if (check.own === null) check.report.notChecked.push('whose settlement ledger it is: the node is not known');
-    await new SettlementWalk(check, await closedThrough(check)).run();
+    await new SettlementWalk(check, await closedThrough(check), await readLostLines(check)).run();
   },
 };
 
@@ -110,14 +111,16 @@ interface Span {
 class SettlementWalk {
   readonly #check: Check;
   readonly #closed: AuditDay | null;
+  readonly #attestsLost: AttestsLost;
   readonly #days = new Set<string>();
   readonly #wallets: WalletWalk;
   #end: SettlementEnd | undefined;
   #span: Span | undefined;
 
-  constructor(check: Check, closed: AuditDay | null) {
+  constructor(check: Check, closed: AuditDay | null, attestsLost: AttestsLost) {
     this.#check = check;
     this.#closed = closed;
+    this.#attestsLost = attestsLost;
     this.#wallets = new WalletWalk(check);
   }
 
@@ -185,7 +188,10 @@ class SettlementWalk {
     const { auditEntries, auditHead } = attested.claims;
     if (auditEntries !== last - first + 1 || auditHead !== head) {
       const detail = `${attested.id} attests another head, or another number of lines, than the ledger has`;
-      report.problem(settlementAttestedTable.name, settlementAttestedTable.key(SETTLEMENT_ACCOUNT, day), detail);
+      const attestedKey = settlementAttestedTable.key(SETTLEMENT_ACCOUNT, day);
+      const isLost = this.#attestsLost(attested, day);
+      if (isLost) report.warning(settlementAttestedTable.name, attestedKey, `${detail}: ${LOST_WITH_RESTORE}`);
+      else report.problem(settlementAttestedTable.name, attestedKey, detail);
     }
     if (this.#closed === null || day > this.#closed) {
       report.problem(
@@ -233,10 +239,19 @@ class SettlementWalk {
     for await (const { key, parts } of readRows(this.#check, settlementAttestedTable)) {
       const [, day = ''] = parts;
       if (this.#days.has(day)) continue;
-      const isOfLost = firstDay === '' || day < firstDay;
-      const detail = 'was attested of a ledger that is lost: the one here begins later';
-      if (isOfLost) report.warning(settlementAttestedTable.name, key, detail);
-      else report.problem(settlementAttestedTable.name, key, 'is attested, but the ledger has no line of this day');
+      const { name } = settlementAttestedTable;
+      const detail = 'is attested, but the ledger has no line of this day';
+      if (firstDay === '' || day < firstDay) {
+        report.warning(name, key, 'was attested of a ledger that is lost: the one here begins later');
+      } else if (await this.#isLost(day)) report.warning(name, key, `${detail}: ${LOST_WITH_RESTORE}`);
+      else report.problem(name, key, detail);
     }
+  }
+
+  /** Whether what attests a day attests lines that are lost. */
+  async #isLost(day: string): Promise<boolean> {
+    if (!isAuditDay(day)) return false;
+    const attested = await this.#attestedRecord(day);
+    return attested !== undefined && this.#attestsLost(attested, day);
   }
 }

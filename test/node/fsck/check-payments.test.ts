@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { restorationTable } from '../../../node/federation/start/restoration-table.ts';
 import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
@@ -10,8 +11,12 @@ import { PaymentCipher } from '../../../node/payments/payment-cipher.ts';
 import { HELD_MS } from '../../../node/payments/payment-store.ts';
 import { preparedKeyTable } from '../../../node/records/payload/payload-keys.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
-import { recordIndex } from '../../../node/records/record-tables.ts';
+import { SETTLEMENT_ACCOUNT, settlementAttestedTable } from '../../../node/payments/settlement-tables.ts';
+import { joinTexts } from '../../../node/records/record-lines.ts';
+import { bodyTable, recordIndex } from '../../../node/records/record-tables.ts';
 import { Store } from '../../../node/store/store.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { RecordChain } from '../../fixtures/federation-record.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { callOf, NODE, payloads, PAYLOAD_KEY, PaymentFixture } from '../payments/payment-fixture.ts';
 import { del, type Mutation, put, StoredRows } from './damaged-home.ts';
@@ -80,6 +85,32 @@ test('payments whose answers have ended are whole, and tell no request', async (
   await fixture.opened.upkeep.look();
   const { findings, counts } = await reportOf(fixture.opened.store);
   assert.equal([findings, counts.payments, counts.paymentsHeld], [[], 2, 0]);
+});
+
+test('lines of the ledger that were lost with a restore: a warning where a restoration explains it', async () => {
+  const { record, texts } = new RecordChain('head', NODE).append({ kind: 'key_event' }, timestampOf(0));
+  for (const [isHeld, detail] of [
+    [true, 'attests another head, or another number of lines, than the ledger has'],
+    [false, 'is attested, but the ledger has no line of this day'],
+  ] as const) {
+    const told = async (unsealed: number): Promise<string> => {
+      const { findings } = await checked(async (rows) => {
+        const [open] = await rows.at('settlement-day/', 0);
+        const day = isHeld ? (open.split('/')[1] ?? '') : '2099-01-01';
+        const takenAt = timestampOf(0);
+        return [
+          bodyTable.put([NODE, 1], joinTexts([texts])),
+          recordIndex.put([record.id], 1),
+          settlementAttestedTable.put([SETTLEMENT_ACCOUNT, day], record.id),
+          restorationTable.put([NODE, takenAt], { takenAt, held: { batch: 0, next: 1 }, unsealed, settled: null }),
+        ];
+      });
+      const found = findings.filter(({ table }) => table === settlementAttestedTable.name);
+      return found.map(({ severity, detail: text }) => `${severity} ${text}`).join('\n');
+    };
+    assert.match(await told(0), new RegExp(`^warning .*${detail}: its lines after the copy .* are lost$`));
+    assert.match(await told(1_000), new RegExp(`^problem .*${detail}$`));
+  }
 });
 
 test('a row of any of the tables that is gone is missed', async () => {

@@ -9,6 +9,7 @@ import { readLine } from '../../../../node/accounts/audit-log/audit-reader.ts';
 import { dailyHeadDraft } from '../../../../node/accounts/audit-log/daily-head-draft.ts';
 import { DailyHeads } from '../../../../node/accounts/audit-log/daily-heads.ts';
 import type { WaitingEntry } from '../../../../node/accounts/audit-log/waiting-entries.ts';
+import { restorationTable } from '../../../../node/federation/start/restoration-table.ts';
 import { auditLogCheck } from '../../../../node/fsck/check-audit-log.ts';
 import { Report } from '../../../../node/fsck/report.ts';
 import { Intake } from '../../../../node/intake/intake.ts';
@@ -209,6 +210,49 @@ test('a log that was rewritten from its first line on, head and all, is not what
   assert.is(problems.length, 2, problems.join('\n'));
   for (const problem of problems) assert.match(problem, /problem audit-attested att_.* attests another head/);
 });
+
+const NOON = '2026-11-21T12:00:00.000Z';
+
+/** A copy of the second day with two own records, whose node took back those before record `end`, and went on. */
+function restored({ takenAt = NOON, unsealed = 2, end = 5 }): Operation {
+  const at = timestampOf(Date.parse(takenAt));
+  const settled = { at, end: { batch: 1, next: end }, sealedAt: null, peers: [], sequence: '1' };
+  return restorationTable.put([NODE, at], { takenAt: at, held: { batch: 0, next: 1 }, unsealed, settled });
+}
+
+/** The log of `acme` as if `ofSecond` lines had been written on the second day, and all on the others. */
+async function shortened(rows: StoredRows, ofSecond: number): Promise<Operation[]> {
+  const all = await rows.under('audit-entry/acme');
+  const days = [0, 1, 2].map((day) => all.slice(5 * day, 5 * day + 5));
+  const kept = [...(days[0] ?? []), ...(days[1] ?? []).slice(0, ofSecond), ...(days[2] ?? [])];
+  const entries = kept.map(([, value]): WaitingEntry => {
+    const { at, seq: _seq, v: _v, ...facts } = readLine(text(value)).entry;
+    return { at: Date.parse(at), facts };
+  });
+  const { operations } = extendChain('acme', firstEnd(NODE, 'acme'), entries, timestampOf(0));
+  const isOfAttestedDay = ({ key }: Operation) => /^audit-day\/2026-11-2[01]\/acme$/.test(key);
+  return [...all.map(([key]) => del(key)), ...operations.filter((operation) => !isOfAttestedDay(operation))];
+}
+
+for (const ofSecond of [2, 0]) {
+  test(`lines that were lost with a restore, ${ofSecond} left of a day that was attested: a warning, and no other damage is`, async () => {
+    const findings = async (...restorations: readonly Operation[]) =>
+      told(await checked(async (rows) => [...(await shortened(rows, ofSecond)), ...restorations]));
+    const explained = await findings(restored({}));
+    assert.is(explained.length, 1, explained.join('\n'));
+    assert.match(explained[0] ?? '', /^warning audit-attested .*lines after the copy .* are lost$/);
+    for (const unexplained of [
+      await findings(),
+      // The day was over before, its record was in the copy, or it was made after the node went on.
+      await findings(restored({ takenAt: '2026-11-22T00:00:00.000Z' })),
+      await findings(restored({ unsealed: 4 })),
+      await findings(restored({ end: 3 })),
+    ]) {
+      assert.is(unexplained.length, 1, unexplained.join('\n'));
+      assert.match(unexplained[0] ?? '', /^problem audit-attested /);
+    }
+  });
+}
 
 test('a node that lost its log, and has the records of its peers, begins a new one: a warning', async () => {
   const report = await checked(async (rows) => {
