@@ -54,6 +54,8 @@ export interface HashedRecord {
 export interface ChainBesides {
   readonly group: (records: readonly HashedRecord[]) => Promise<readonly Operation[]>;
   readonly batch: (batch: StoredBatch) => readonly Operation[];
+  /** Told once rows of groups are on the disk. Must not throw. */
+  readonly onWritten: () => void;
 }
 
 /** Who goes by what other nodes record of accounts: the kinds of `AccountRecordKind`, and no others. */
@@ -342,6 +344,7 @@ export class ChainAssembler {
       ...rows,
       ...more,
     ]);
+    if (records.length > 0) this.#besides?.onWritten();
     others?.onWritten(told);
     this.#unwritten = [];
     this.#resigned = [];

@@ -23,7 +23,7 @@ interface PayloadTracesOptions {
   readonly store: Store;
   readonly cipher: PayloadCipher;
   readonly subjects: Pick<Subjects, 'removal'>;
-  readonly purges: Pick<DuePurges, 'due' | 'noteEnded'>;
+  readonly purges: Pick<DuePurges, 'due'>;
 }
 
 /**
@@ -46,18 +46,18 @@ export class PayloadTraces {
 
   /**
    * What own records of erasure delete that are taken back from peers: a store that was restored from a copy may hold
-   * keys that were destroyed since. They are purged from its files like those of any erasure.
+   * keys that were destroyed since. They are purged from its files like those of any erasure: call `noteEnded` of the
+   * purges once this is on the disk.
    */
   async removalsAgain(records: readonly AttestationRecord[]): Promise<Operation[]> {
     const erased = records.flatMap(({ links }) => links.erased ?? []);
     if (erased.length === 0) return [];
-    const { store, purges } = this.#options;
+    const { store } = this.#options;
     const found = await Promise.all(erased.map((id) => readRecord(store, id)));
     const operations = await this.#keyRemovals(erased.map((id, i) => ({ id, seq: found[i]?.record.seq ?? null })));
     for (const written of found) {
       if (written !== undefined) operations.push(...(await this.#removalsByContent(written.record)));
     }
-    purges.noteEnded();
     return operations;
   }
 

@@ -54,7 +54,15 @@ export interface GovernanceServices {
    * What own records that are taken back from peers do beside their rows: what was erased, replaced or released after
    * the copy that a store was restored from is so in that store, too.
    */
-  readonly again: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
+  readonly again: EndsAgain;
+}
+
+/** What ends once more with own records that are taken back. */
+interface EndsAgain {
+  /** The rows belong into the records' own write. */
+  readonly rowsOf: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
+  /** To be called once they are on the disk. */
+  readonly onWritten: () => void;
 }
 
 interface GovernanceServicesOptions {
@@ -107,10 +115,13 @@ export async function openGovernanceServices(options: GovernanceServicesOptions)
       new AgentTally(store, node),
       await EvidenceTally.open(store, node),
     ]),
-    again: async (records) => [
-      ...(await traces.removalsAgain(records)),
-      ...(await keysEndedAgain(store, purges, records)),
-      ...holdsReleasedAgain(records),
-    ],
+    again: {
+      rowsOf: async (records) => [
+        ...(await traces.removalsAgain(records)),
+        ...(await keysEndedAgain(store, purges, records)),
+        ...holdsReleasedAgain(records),
+      ],
+      onWritten: () => purges.noteEnded(),
+    },
   };
 }

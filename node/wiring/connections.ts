@@ -103,6 +103,7 @@ export class Connections {
       },
       besidesOwn: {
         group: (records) => rowsOfOwn(records, governance),
+        onWritten: () => governance.again.onWritten(),
         batch: (batch) => [
           parts.get('anchoring').outboxEntry(batch, timestampOf(now())),
           startTable.put(['taken-back'], batch.envelope.batch),

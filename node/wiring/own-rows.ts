@@ -19,7 +19,7 @@ export async function rowsOfOwn(
     ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
     ...counted,
     ...records.flatMap(lookedAt),
-    ...(await again(records)),
+    ...(await again.rowsOf(records)),
   ];
 }
 

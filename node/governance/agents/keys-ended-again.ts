@@ -11,14 +11,13 @@ import { agentKeyTable, agentPart } from './agent-tables.ts';
  */
 export async function keysEndedAgain(
   store: Reads,
-  purges: Pick<DuePurges, 'end' | 'noteEnded'>,
+  purges: Pick<DuePurges, 'end'>,
   records: readonly AttestationRecord[],
 ): Promise<readonly Operation[]> {
   const ended: string[] = [];
   for (const agent of changedAgents(records)) {
     for await (const [[key = '']] of agentKeyTable.under(store, [agent])) ended.push(agentKeyTable.key(agent, key));
   }
-  if (ended.length > 0) purges.noteEnded();
   return purges.end(ended);
 }
 

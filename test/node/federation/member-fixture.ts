@@ -27,7 +27,7 @@ import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
 const NO_CHECKPOINTS = { signedTextsOf: () => [] };
-const NO_ROWS: ChainBesides = { group: async () => [], batch: () => [] };
+const NO_ROWS: ChainBesides = { group: async () => [], batch: () => [], onWritten: () => {} };
 
 /** A federation whose members sign fast. */
 export function fastFederation(nodes: readonly string[] = ['us', 'eu', 'ca', 'sg', 'jp']): Promise<TestFederation> {

@@ -70,6 +70,7 @@ test('a store that was rolled back is brought forward, with the rows that are de
   await network.stop('eu');
   const seqs: number[] = [];
   const batches: number[] = [];
+  const written: Promise<unknown>[] = [];
   const { memberFixture } = await comeBack(network, {
     besidesOwn: {
       group: async (records) => {
@@ -80,11 +81,14 @@ test('a store that was rolled back is brought forward, with the rows that are de
         batches.push(envelope.batch);
         return [];
       },
+      onWritten: () => void written.push(rowsOf(memberFixture.store, ['derived'])),
     },
   });
   assert.is(await memberFixture.federation.recoverOwnChain(FOREVER, bothAnswered), 1);
   assert.equal([seqs, batches], [[4, 5, 6], [2]]);
-  assert.ok((await rowsOf(memberFixture.store, ['derived'])).size > 0);
+  const derived = await rowsOf(memberFixture.store, ['derived']);
+  assert.ok(derived.size > 0);
+  assert.equal((await Promise.all(written)).at(-1), derived, 'told once they are there');
 });
 
 test('own batches by a revoked key are taken back as long as the log can decide them', async () => {

@@ -54,6 +54,7 @@ test('own batches that were signed anew and decided are taken over, with their r
         return [];
       },
       batch: ({ envelope }) => [{ type: 'put', key: `beside/${envelope.batch}`, value: Uint8Array.of(1) }],
+      onWritten: () => steps.push('written'),
     },
   });
   watched(eu.store, (operations) => {
