@@ -1,7 +1,8 @@
 import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeBase64url } from '../../protocol/bytes.ts';
-import type { NodeId } from '../../protocol/ids.ts';
+import { isNodeId, type NodeId } from '../../protocol/ids.ts';
+import { restorationTable } from '../federation/start/restoration-table.ts';
 import { AgentKeyCipher } from '../governance/agents/agent-key-cipher.ts';
 import { KEY_FILE_PURPOSES, KeyFileError, type KeyFilePurpose, readKeyFile } from '../keys/key-file.ts';
 import { nativeSigner } from '../keys/native-suite.ts';
@@ -20,7 +21,7 @@ import { GroupChecks } from './group-checks.ts';
 import { migrateStore } from './migration/migrate-store.ts';
 import { ProvenRanges, type Remembering, storeIdentity } from './proven-ranges.ts';
 import { Report, type ReportListener } from './report.ts';
-import { reasonOf } from './rows.ts';
+import { distinctParts, reasonOf } from './rows.ts';
 import { findUnknownTables, TABLE_CHECKS } from './tables.ts';
 
 /** Folder beside the store in which a check works. */
@@ -163,7 +164,7 @@ async function checkRows(
   const format = await requireFormat(store);
   const keys = await checkKeys({ store, report, signal });
   const files = await checkKeyFiles(home, report, passphrase);
-  const own = ownerOf(files, keys, report) ?? (await ownerOfKeys(store));
+  const own = ownerOf(files, keys, report) ?? (await ownerOfKeys(store)) ?? (await ownerOfCopy(store));
   if (format === 'earlier') {
     const what = `the store is of format ${MIGRATED_FORMAT}: it was checked as the node migrates it when it starts`;
     report.warning(formatTable.name, FORMAT_KEY, what);
@@ -187,6 +188,12 @@ async function checkRows(
   }
   await proven?.remove();
   return { node: own, federation: keys?.rosters.digest ?? null, report };
+}
+
+/** Whose store it is, by the row that every copy carries; null where there is none, or they name several nodes. */
+async function ownerOfCopy(store: Store): Promise<NodeId | null> {
+  const [node = '', ...others] = await Array.fromAsync(distinctParts(store, restorationTable.name));
+  return isNodeId(node) && others.length === 0 ? node : null;
 }
 
 async function openProven(

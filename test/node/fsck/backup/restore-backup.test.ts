@@ -17,6 +17,9 @@ import {
 import { restoreBackup } from '../../../../node/fsck/backup/restore-backup.ts';
 import { type KeyTerms, takeBackup } from '../../../../node/fsck/backup/take-backup.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
+import { payloadKeyTable, preparedKeyTable } from '../../../../node/records/payload/payload-keys.ts';
+import { payloadTable } from '../../../../node/records/payload/payload-tables.ts';
+import type { Operation } from '../../../../node/store/operation.ts';
 import { Store } from '../../../../node/store/store.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { EU, writeHome } from '../home.ts';
@@ -211,6 +214,23 @@ test('no backup is taken where something is, of what is not whole, or with keys 
   }
   await refused(take(to, null, broken), 'not-whole', /fsck finds/, to);
   assert.not(existsSync(to));
+});
+
+test('of a store without payloads, as one whose node took its chain back, a backup without keys is taken and restored', async () => {
+  const place = join(folder, 'taken-back');
+  await cp(home, place, { recursive: true });
+  {
+    await using store = await Store.open(join(place, 'store'));
+    const lost: Operation[] = [];
+    for (const { name } of [payloadTable, payloadKeyTable, preparedKeyTable]) {
+      for await (const [key] of store.range({ gte: `${name}/`, lt: `${name}0` })) lost.push({ type: 'del', key });
+    }
+    await store.write(lost);
+  }
+  const [to, back] = [join(folder, 'keyless'), join(folder, 'keyless-home')];
+  assert.is((await take(to, null, place)).node, EU);
+  await restoreBackup({ from: to, home: back, passphrase: null, signal: NEVER });
+  assert.is((await fsck(back)).node, EU);
 });
 
 test('a copy is made into a new store alone, and says what it is before it holds anything else', async () => {
