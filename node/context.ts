@@ -423,6 +423,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     storageGuard,
   });
   const idempotency = opening.use(new Idempotency({ ...services, payloadKey: own.payloadKey }));
+  const agentServices = openAgentServices({ store, node: self, payloadKey: own.payloadKey, cipher, purges });
+  parts.add({ agents: agentServices.agents });
   const opened = opening.move();
   return {
     config,
@@ -432,7 +434,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     purges,
     keys,
     ...people,
-    ...openAgentServices({ store, node: self, payloadKey: own.payloadKey, cipher, purges }),
+    ...agentServices,
     intake,
     foreign,
     foreignStatements,

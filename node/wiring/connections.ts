@@ -103,7 +103,10 @@ export class Connections {
       },
       besidesOwn: {
         group: (records) => rowsOfOwn(records, governance),
-        onWritten: () => governance.again.onWritten(),
+        onWritten() {
+          governance.again.onWritten();
+          parts.get('agents').forget();
+        },
         batch: (batch) => [
           parts.get('anchoring').outboxEntry(batch, timestampOf(now())),
           startTable.put(['taken-back'], batch.envelope.batch),

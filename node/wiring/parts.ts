@@ -6,6 +6,7 @@ import type { LogFollower } from '../federation/log-follower.ts';
 import type { NodeStart } from '../federation/start/node-start.ts';
 import type { StartAnswers } from '../federation/start/start-answers.ts';
 import type { StatementNamer } from '../federation/statement-namer.ts';
+import type { Agents } from '../governance/agents/agents.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Sealer } from '../intake/sealing/sealer.ts';
 import type { Rescue } from '../log/rescue.ts';
@@ -16,6 +17,7 @@ import type { VerificationServices } from '../verification/verification-services
 
 /** The parts of a node that know of each other in both directions. */
 export interface ConnectedParts {
+  readonly agents: Agents;
   readonly anchoring: Anchoring;
   readonly confirmationWatch: ConfirmationWatch;
   readonly federation: FederationSync;

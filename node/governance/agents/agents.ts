@@ -69,11 +69,15 @@ const PROOF = 'proofOfPossession';
  */
 export class Agents {
   readonly #options: AgentsOptions;
-  /** Moved only while the agent's lock is held, so that none is older than the last record of its agent. */
+  /**
+   * Moved only while the agent's lock is held, so that none is older than the last record of its agent; `forget` tells of
+   * records that come without it.
+   */
   readonly #cache = new LRUCache<string, Agent>({
     maxSize: MAX_CACHED_KEYS,
     sizeCalculation: ({ keys }) => keys.length + 1,
   });
+  #forgotten = 0;
 
   constructor(options: AgentsOptions) {
     this.#options = options;
@@ -187,12 +191,19 @@ export class Agents {
   }
 
   /** Only while the agent's lock is held. */
+  /** Records of agents were taken back from peers: what was read before, or is being read, is not remembered. */
+  forget(): void {
+    this.#forgotten++;
+    this.#cache.clear();
+  }
+
   async #read(agentId: string): Promise<Agent | undefined> {
     const cached = this.#cache.get(agentId);
     if (cached !== undefined) return cached;
+    const before = this.#forgotten;
     const id = await registrationOf(this.#options.store, agentId);
     const agent = id && (await readAgent(this.#options.store, id));
-    if (agent !== undefined) this.#cache.set(agentId, agent);
+    if (agent !== undefined && this.#forgotten === before) this.#cache.set(agentId, agent);
     return agent;
   }
 }
