@@ -25,7 +25,8 @@ async function traces({ opened: { store } }: PaymentFixture): Promise<string[]> 
 }
 
 test('work is prepared in private: nothing is recorded before the payee has the money', async () => {
-  await using fixture = await PaymentFixture.open();
+  // Nothing hangs here, and the store is read while the facilitator is at work.
+  await using fixture = await PaymentFixture.open({ verifyMs: 10_000, settleMs: 10_000, chainMs: 10_000 });
   const { settle } = fixture.chain;
   const seen: unknown[] = [];
   fixture.chain.settle = async (payment) => {
