@@ -85,10 +85,13 @@ export class OpenBatch {
   }
 }
 
-/** Lets go of all else of the record. */
+/** Lets go of all else of the record, and of the memory that its leaf shares with others. */
 function placed({ record, leaf }: PlacedRecord): PlacedRecord {
   const { account, id, node, seq, sourceId, sourcePrev, sourceSeq, submittedAt } = record;
-  return { record: { account, id, node, seq, sourceId, sourcePrev, sourceSeq, submittedAt }, leaf };
+  return {
+    record: { account, id, node, seq, sourceId, sourcePrev, sourceSeq, submittedAt },
+    leaf: new Uint8Array(leaf),
+  };
 }
 
 /**
