@@ -125,7 +125,7 @@ test('a batch holds so many made groups and no more: of one that is larger all a
   const group = { group: groupStatement.parse(signed.statement), signed, records: Array(most / 8).fill(built) };
   for (let i = 0; i < 7; i++) open.add(group);
   assert.is(open.made?.length, 7);
-  const leaves = open.made.flatMap(({ made }) => made.map(({ leaf }) => leaf.buffer.byteLength));
+  const leaves = (open.made ?? []).flatMap(({ made }) => made.map(({ leaf }) => leaf.buffer.byteLength));
   assert.equal([...new Set(leaves)], [32], 'no leaf keeps memory of others');
   open.add(group);
   assert.is(open.made, null);
