@@ -10,9 +10,17 @@ export async function rowsHolding(store: Store, text: string): Promise<string[]>
   return rows.filter(([, value]) => Buffer.from(value).includes(text)).map(([key]) => key);
 }
 
-/** Names of the store's files that hold a hash, but for its first letters: these may be compressed away. */
-export function filesTelling(directory: string, hash: Sha256Hash): Promise<string[]> {
-  return filesHolding(directory, Buffer.from(hash.slice('sha256:'.length)));
+/** Digits of a hash that are looked for together: compression may write any few of them as a repetition. */
+const PIECE = 16;
+
+/** Names of the store's files that hold a part of a hash. */
+export async function filesTelling(directory: string, hash: Sha256Hash): Promise<string[]> {
+  const digits = hash.slice('sha256:'.length);
+  const found = new Set<string>();
+  for (let at = 0; at < digits.length; at += PIECE) {
+    for (const file of await filesHolding(directory, Buffer.from(digits.slice(at, at + PIECE)))) found.add(file);
+  }
+  return [...found];
 }
 
 /** Writes the rows that tell a request as the release before did: by its hash. Resolves to how many these are. */
