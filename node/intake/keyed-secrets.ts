@@ -2,7 +2,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import { utf8 } from '../../protocol/bytes.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
-import { openText, sealText } from '../keys/sealed-text.ts';
+import { openText, sealText } from '../keys/sealed-bytes.ts';
 
 const SECRET_WORD = utf8('meridian/idempotency/1\0');
 

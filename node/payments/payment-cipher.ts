@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { utf8 } from '../../protocol/bytes.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
-import { openText, sealText } from '../keys/sealed-text.ts';
+import { openText, sealText } from '../keys/sealed-bytes.ts';
 
 const KEY_WORD = utf8('meridian/payment-held/1\0');
 const REQUEST_WORD = utf8('meridian/payment-request/1\0');

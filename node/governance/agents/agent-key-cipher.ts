@@ -1,13 +1,10 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { concatBytes, utf8 } from '../../../protocol/bytes.ts';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { utf8 } from '../../../protocol/bytes.ts';
 import { SEED_BYTES } from '../../../protocol/suite/suite.ts';
+import { openBytes, SEAL_BYTES, sealBytes } from '../../keys/sealed-bytes.ts';
 
-const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const KEY_WORD = utf8('meridian/agent-key/1');
-const SEALED_BYTES = NONCE_BYTES + SEED_BYTES + TAG_BYTES;
 
 export class AgentKeyDamagedError extends Error {
   override readonly name = 'AgentKeyDamagedError';
@@ -28,24 +25,14 @@ export class AgentKeyCipher {
 
   /** `row`: the key of the row. */
   seal(row: string, seed: Uint8Array): Uint8Array {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#key, nonce);
-    cipher.setAAD(utf8(row));
-    return concatBytes(nonce, cipher.update(seed), cipher.final(), cipher.getAuthTag());
+    return sealBytes(this.#key, seed, utf8(row));
   }
 
   /** Throws `AgentKeyDamagedError` where the bytes are not what was sealed for this row. */
   open(row: string, sealed: Uint8Array): Uint8Array {
-    if (sealed.length !== SEALED_BYTES) throw new AgentKeyDamagedError(`${row} is cut`);
-    const nonce = sealed.subarray(0, NONCE_BYTES);
-    const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAAD(utf8(row));
-    decipher.setAuthTag(sealed.subarray(SEALED_BYTES - TAG_BYTES));
-    try {
-      const body = sealed.subarray(NONCE_BYTES, SEALED_BYTES - TAG_BYTES);
-      return concatBytes(decipher.update(body), decipher.final());
-    } catch {
-      throw new AgentKeyDamagedError(`${row} does not open`);
-    }
+    if (sealed.length !== SEED_BYTES + SEAL_BYTES) throw new AgentKeyDamagedError(`${row} is cut`);
+    const seed = openBytes(this.#key, sealed, utf8(row));
+    if (seed === undefined) throw new AgentKeyDamagedError(`${row} does not open`);
+    return seed;
   }
 }
