@@ -39,17 +39,25 @@ const NOT_LINKED = new Set([LOCK, 'LOG', 'LOG.old']);
  */
 export class StoreView implements AsyncDisposable {
   readonly #work: string;
-  readonly #directory: string;
+  /** Of the store's own files. */
+  readonly directory: string;
   readonly #resources: AsyncDisposableStack;
 
   private constructor(work: string, directory: string, resources: AsyncDisposableStack) {
     this.#work = work;
-    this.#directory = directory;
+    this.directory = directory;
     this.#resources = resources;
   }
 
-  /** Throws `StoreError` `locked` while another process has the store open, and the file system's error. */
-  static async open(home: string, directory: string): Promise<StoreView> {
+  /**
+   * Throws `FsckError` `no-store`, `StoreError` `locked` while another process has the store open, and the file system's
+   * error.
+   */
+  static async open(home: string): Promise<StoreView> {
+    const directory = join(home, 'store');
+    if (!(await isDirectory(directory))) {
+      throw new FsckError('no-store', `${home} is no home of a node: it has no store/`);
+    }
     await using opening = new AsyncDisposableStack();
     const work = await mkdtemp(join(home, WORK_PREFIX));
     opening.defer(() => rm(work, { recursive: true, force: true }));
@@ -68,8 +76,8 @@ export class StoreView implements AsyncDisposable {
   async rows(): Promise<Store> {
     const view = join(this.#work, 'rows');
     await mkdir(view);
-    for (const name of await readdir(this.#directory)) {
-      if (!NOT_LINKED.has(name)) await link(join(this.#directory, name), join(view, name));
+    for (const name of await readdir(this.directory)) {
+      if (!NOT_LINKED.has(name)) await link(join(this.directory, name), join(view, name));
     }
     return this.#resources.use(await Store.open(view, { createIfMissing: false, bufferBytes: BUFFER_BYTES }));
   }
@@ -128,14 +136,10 @@ export interface FsckOptions extends ReportListener {
  */
 export async function fsck(home: string, options: FsckOptions = {}): Promise<FsckResult> {
   const { signal } = options;
-  const directory = join(home, 'store');
-  if (!(await isDirectory(directory))) {
-    throw new FsckError('no-store', `${home} is no home of a node: it has no store/`);
-  }
   const report = new Report(options);
   try {
-    await using view = await StoreView.open(home, directory);
-    await checkFiles(directory, report, signal);
+    await using view = await StoreView.open(home);
+    await checkFiles(view.directory, report, signal);
     if (report.found('problem') > 0) {
       report.notChecked.push('rows: the files of the store are damaged');
       await checkKeyFiles(home, report, options.passphrase);
@@ -208,6 +212,7 @@ async function openProven(
 
 /** What the file system and LevelDB refuse; any other error is a fault of the check itself. */
 function asFsckError(error: unknown): FsckError | undefined {
+  if (error instanceof FsckError) return error;
   if (error instanceof StoreError && error.code === 'locked') {
     return new FsckError('locked', 'the store is open in another process: stop the node first', error);
   }

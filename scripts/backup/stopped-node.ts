@@ -1,5 +1,3 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { copyStore } from '../../node/fsck/backup/copy-store.ts';
 import { BackupError } from '../../node/fsck/backup/folder.ts';
 import type { CopyOfNode } from '../../node/fsck/backup/take-backup.ts';
@@ -11,14 +9,13 @@ import { checkLevelDbFiles } from '../../node/store/leveldb/check-files.ts';
 /**
  * Copies the store of a stopped node, which no process may open meanwhile, and leaves every byte of it as it is. A store
  * of the format before stays so, and so does its copy, until a node starts on it. Throws `StoreError` `locked` where a
- * process has it open, `format` where it is of a format that this release does not read, and `BackupError` `source`
- * where there is none, a file of it is damaged, or the node has no record yet that would tell whose store it is.
+ * process has it open, `format` where it is of a format that this release does not read, `FsckError` `no-store` where
+ * there is none, and `BackupError` `source` where a file of it is damaged, or the node has no record yet that would tell
+ * whose store it is.
  */
 export async function copyStopped(home: string, directory: string, signal: AbortSignal): Promise<CopyOfNode> {
-  const files = join(home, 'store');
-  if (!(await isDirectory(files))) throw new BackupError('source', `${home} is no home of a node: it has no store/`);
-  await using view = await StoreView.open(home, files);
-  await requireWholeFiles(files, signal);
+  await using view = await StoreView.open(home);
+  await requireWholeFiles(view.directory, signal);
   const store = await view.rows();
   await requireFormat(store);
   const node = await ownerOfKeys(store);
@@ -32,9 +29,4 @@ async function requireWholeFiles(files: string, signal: AbortSignal): Promise<vo
     if (severity !== 'problem') continue;
     throw new BackupError('source', `the store is damaged, as npm run fsck tells: ${file}: ${detail}`);
   }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isDirectory() === true;
 }

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { fsck, StoreView } from '../../node/fsck/fsck.ts';
 import type { Store } from '../../node/store/store.ts';
@@ -18,7 +17,7 @@ export async function requireWholeHome(home: string): Promise<void> {
 
 /** Looks at the rows of a stopped node's store without changing a byte of it. */
 export async function inspect<Result>(home: string, look: (store: Store) => Promise<Result>): Promise<Result> {
-  await using view = await StoreView.open(home, join(home, 'store'));
+  await using view = await StoreView.open(home);
   return await look(await view.rows());
 }
 
