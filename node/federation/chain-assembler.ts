@@ -27,8 +27,8 @@ import type { Operation } from '../store/operation.ts';
 import type { Reads, Store } from '../store/store.ts';
 import { openEnvelope } from './equivocations.ts';
 import { isSameGroup } from './outdone.ts';
-import { type CheckedGroup, checkGroup, type ReadRecord, readRecords } from './page-check.ts';
-import type { PageItem } from './page-forms.ts';
+import { ArrivingGroup, type CheckedGroup } from './page-check.ts';
+import type { PageItem, RecordsItem } from './page-forms.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
 const WRITE_RECORDS = 1_024;
@@ -78,12 +78,6 @@ export interface AssemblerOptions {
   readonly others?: RecordsOfOthers | undefined;
 }
 
-interface PartialGroup {
-  readonly group: Group;
-  readonly signed: SignedStatement;
-  readonly records: ReadRecord[];
-}
-
 /** A group that was checked with all its records. */
 interface WholeGroup {
   readonly group: Group;
@@ -127,7 +121,7 @@ export class ChainAssembler {
   #isOver = false;
   /** The last batch that was begun again. */
   #begunAnew = 0;
-  #partial: PartialGroup | undefined;
+  #partial: ArrivingGroup | undefined;
   /** Whole, checked groups that are not on the disk yet, in order. */
   #unwritten: WholeGroup[] = [];
   readonly #unwrittenIds = new Set<RecordId>();
@@ -179,10 +173,10 @@ export class ChainAssembler {
       case 'envelope':
         return this.#takeEnvelope(item.signed);
       case 'group':
-        this.#partial = { group: this.#openGroup(item.signed), signed: item.signed, records: [] };
+        this.#partial = new ArrivingGroup(this.#openGroup(item.signed), item.signed);
         return undefined;
       case 'records':
-        return this.#takeRecords(item.records);
+        return this.#takeRecords(item);
       default:
         throw new PeerStatementError('malformed', `a ${item.kind} in a page of a chain`);
     }
@@ -255,15 +249,15 @@ export class ChainAssembler {
     return group;
   }
 
-  async #takeRecords(texts: readonly WholeTexts[]): Promise<StoredBatch | undefined> {
+  async #takeRecords(item: RecordsItem): Promise<StoredBatch | undefined> {
     const partial = this.#partial;
     if (partial === undefined) throw new PeerStatementError('malformed', 'records outside a group');
-    const { group, signed, records } = partial;
-    records.push(...readRecords(group, records.length, texts));
+    partial.take(item);
     await yieldToEventLoop();
-    if (records.length < group.size) return undefined;
+    if (!partial.isWhole) return undefined;
     this.#partial = undefined;
-    return this.#finishGroup({ group, signed, records, checked: checkGroup(group, signed, records) });
+    const { group, signed, records } = partial;
+    return this.#finishGroup({ group, signed, records, checked: partial.check() });
   }
 
   async #finishGroup(whole: WholeGroup): Promise<StoredBatch | undefined> {

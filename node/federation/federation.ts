@@ -335,7 +335,9 @@ export class FederationSync implements AsyncDisposable {
         yield* startFrames(await starts.answer(nodeId(from)));
       });
     }
-    transport.serve('batches', (request, from) => this.#servePages(request, nodeId(from)));
+    transport.serve('batches', (request, from, _signal, version) => {
+      return this.#servePages(request, nodeId(from), version);
+    });
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
@@ -347,9 +349,9 @@ export class FederationSync implements AsyncDisposable {
     await this.#rosters.start();
   }
 
-  async *#servePages(body: Uint8Array, peer: NodeId): AsyncGenerator<Uint8Array> {
+  async *#servePages(body: Uint8Array, peer: NodeId, version: number): AsyncGenerator<Uint8Array> {
     const request = this.#pages.requestOf(body, peer, this.faults);
-    yield* this.#pages.serve(request);
+    yield* this.#pages.serve(request, version);
     if (request.want === 'chain' && request.node === this.#options.self) this.holdings.noteServed(peer, request.batch);
   }
 

@@ -5,7 +5,7 @@ import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import type { ChainAssembler } from './chain-assembler.ts';
 import type { PageGroup } from './page-check.ts';
-import { decodeItem, PAGE_BYTES } from './page-forms.ts';
+import { decodeItem, openedBytes, PAGE_BYTES } from './page-forms.ts';
 
 /** A page that takes more than this while it waits is given up, and asked for again when its turn comes. In bytes. */
 const MOST_WAITING_BYTES = 8 * PAGE_BYTES;
@@ -70,7 +70,7 @@ export async function keptFrames(page: AsyncIterable<Uint8Array>): Promise<reado
   let bytes = 0;
   for await (const frame of page) {
     frames.push(frame);
-    bytes += frame.length;
+    bytes += openedBytes(frame);
     if (bytes > MOST_WAITING_BYTES) return null;
   }
   return frames;

@@ -6,9 +6,10 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { isAccountRecord } from '../records/account-record-table.ts';
-import { groupOperations } from '../records/record-tables.ts';
+import { BODY_ROW_RECORDS, groupOperations } from '../records/record-tables.ts';
+import { openedLengthOf } from '../store/compressed-text.ts';
 import type { Operation } from '../store/operation.ts';
-import { decodeItem, type PageItem } from './page-forms.ts';
+import { decodeItem, type PageItem, type RecordsItem } from './page-forms.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 
 /** A record with the hash of its leaf and its exact texts. */
@@ -37,27 +38,55 @@ export interface PageGroup extends CheckedGroup {
   readonly frames: number;
 }
 
-/**
- * Reads the records of a frame, which are those of the group from its `at`-th on. Throws `PeerStatementError`
- * `malformed`.
- */
-export function readRecords(group: Group, at: number, records: readonly WholeTexts[]): ReadRecord[] {
-  if (at + records.length > group.size) throw new PeerStatementError('malformed', 'more records than their group has');
-  return records.map((texts, i) => readRecord(group, group.first + at + i, texts));
+/** How many times its size a row that comes compressed opens to at least; one that does not is compressed anew. */
+const LEAST_COMPRESSION = 2;
+
+/** A group whose records arrive, frame by frame. */
+export class ArrivingGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  readonly records: ReadRecord[] = [];
+  /** Rows that are stored as they came, by their first seq: they open to the records that were read. */
+  readonly #bodies = new Map<number, Uint8Array>();
+
+  constructor(group: Group, signed: SignedStatement) {
+    this.group = group;
+    this.signed = signed;
+  }
+
+  get isWhole(): boolean {
+    return this.records.length >= this.group.size;
+  }
+
+  /** Reads the next records. Throws `PeerStatementError` `malformed`. */
+  take({ records, row }: RecordsItem): void {
+    const { group } = this;
+    const [at, end] = [this.records.length, this.records.length + records.length];
+    if (end > group.size) throw new PeerStatementError('malformed', 'more records than their group has');
+    records.forEach((texts, i) => this.records.push(readRecord(group, group.first + at + i, texts)));
+    const isAsStored = at % BODY_ROW_RECORDS === 0 && end === Math.min(at + BODY_ROW_RECORDS, group.size);
+    if (row !== undefined && isAsStored && isSmall(row)) this.#bodies.set(group.first + at, row);
+  }
+
+  /** The group, once it is whole. Throws `PeerStatementError` `forged` where its records have another root than was signed. */
+  check(): CheckedGroup {
+    const { group, signed, records } = this;
+    const bodies = this.#bodies;
+    const leaves = records.map(({ leaf }) => leaf);
+    if (writeSha256(merkleRoot(nativeSuite, leaves)) !== group.root) {
+      throw new PeerStatementError('forged', `the records of group ${group.first} are not those signed`);
+    }
+    return {
+      ids: records.map(({ record }) => record.id),
+      leaves,
+      rows: () => groupOperations({ group, signed, records, bodies }),
+      accountRecords: records.flatMap(({ record }) => (isAccountRecord(record) ? [record] : [])),
+    };
+  }
 }
 
-/** A group with all its records. Throws `PeerStatementError` `forged` where they have another root than was signed. */
-export function checkGroup(group: Group, signed: SignedStatement, records: readonly ReadRecord[]): CheckedGroup {
-  const leaves = records.map(({ leaf }) => leaf);
-  if (writeSha256(merkleRoot(nativeSuite, leaves)) !== group.root) {
-    throw new PeerStatementError('forged', `the records of group ${group.first} are not those signed`);
-  }
-  return {
-    ids: records.map(({ record }) => record.id),
-    leaves,
-    rows: () => groupOperations({ group, signed, records }),
-    accountRecords: records.flatMap(({ record }) => (isAccountRecord(record) ? [record] : [])),
-  };
+function isSmall(row: Uint8Array): boolean {
+  return row.length * LEAST_COMPRESSION <= (openedLengthOf(row) ?? 0);
 }
 
 /**
@@ -66,39 +95,34 @@ export function checkGroup(group: Group, signed: SignedStatement, records: reado
  * is in memory at a time: what a collector has to copy costs more than the check.
  */
 export function* checkPage(frames: readonly Uint8Array[]): Generator<PageGroup> {
-  let open: OpenGroup | undefined;
+  let open: ArrivingGroup | undefined;
+  let taken = 0;
   for (const frame of frames) {
     let whole: CheckedGroup;
     try {
       open = takeItem(open, decodeItem(frame));
-      if (open === undefined || open.records.length < open.group.size) continue;
-      whole = checkGroup(open.group, open.signed, open.records);
+      if (open === undefined) continue;
+      taken++;
+      if (!open.isWhole) continue;
+      whole = open.check();
     } catch {
       return;
     }
-    yield { ...whole, frames: open.frames };
+    yield { ...whole, frames: taken };
     open = undefined;
+    taken = 0;
   }
 }
 
-/** A group of which more records are to come. */
-interface OpenGroup {
-  readonly group: Group;
-  readonly signed: SignedStatement;
-  readonly records: ReadRecord[];
-  frames: number;
-}
-
-function takeItem(open: OpenGroup | undefined, item: PageItem): OpenGroup | undefined {
+function takeItem(open: ArrivingGroup | undefined, item: PageItem): ArrivingGroup | undefined {
   if (item.kind === 'records' && open !== undefined) {
-    open.records.push(...readRecords(open.group, open.records.length, item.records));
-    open.frames++;
+    open.take(item);
     return open;
   }
   if (open !== undefined) throw new PeerStatementError('malformed', `a ${item.kind} inside a group`);
   if (item.kind === 'envelope') return undefined;
   if (item.kind !== 'group') throw new PeerStatementError('malformed', `a ${item.kind} outside a group`);
-  return { group: groupStatement.parse(item.signed.statement), signed: item.signed, records: [], frames: 1 };
+  return new ArrivingGroup(groupStatement.parse(item.signed.statement), item.signed);
 }
 
 function readRecord({ node }: Group, seq: number, texts: WholeTexts): ReadRecord {

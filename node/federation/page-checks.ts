@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { WorkerPool } from '../concurrency/worker-pool.ts';
 import { givenBytes, packBytes, type PackedBytes, type PackedGroups, unpackGroups } from './packed-page.ts';
 import type { PageGroup } from './page-check.ts';
-import { PAGE_BYTES } from './page-forms.ts';
+import { openedBytes, PAGE_BYTES } from './page-forms.ts';
 
 /** What a thread is told: the frames of a page. It answers with the groups that the page begins with. */
 export type PageOrder = PackedBytes;
@@ -55,7 +55,7 @@ export class PageChecks implements AsyncDisposable {
    * rejects: a page whose thread ended is one to be checked in place.
    */
   async check(frames: readonly Uint8Array[], signal: AbortSignal): Promise<readonly PageGroup[]> {
-    const bytes = frames.reduce((sum, { length }) => sum + length, 0);
+    const bytes = frames.reduce((sum, frame) => sum + openedBytes(frame), 0);
     const isSoon = this.#bytesLeft > 0;
     this.#bytesLeft -= bytes;
     if (this.#threads === 0 || isSoon || bytes < SMALL_PAGE_BYTES || signal.aborted) return [];

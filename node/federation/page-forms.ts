@@ -5,6 +5,8 @@ import type { WholeTexts } from '../../protocol/chain/record.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { joinTexts, splitTexts } from '../records/record-lines.ts';
+import { bodyTable } from '../records/record-tables.ts';
+import { openedLengthOf } from '../store/compressed-text.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 
@@ -65,7 +67,18 @@ export type PageItem =
   | { readonly kind: 'equivocation'; readonly proof: Equivocation }
   /** The next part of a roster's text, which may be longer than a frame. */
   | { readonly kind: 'roster'; readonly part: string }
-  | { readonly kind: 'records'; readonly records: readonly WholeTexts[] };
+  | RecordsItem;
+
+/** The next records of a group. */
+export interface RecordsItem {
+  readonly kind: 'records';
+  readonly records: readonly WholeTexts[];
+  /** Where they are a whole row of the sender's store: that row as it is stored there. It opens to them. */
+  readonly row?: Uint8Array;
+}
+
+/** `batches` protocol: from this version on, rows of records come as they are stored. */
+export const STORED_ROWS_VERSION = 2;
 
 const LETTERS = {
   envelope: 'E',
@@ -78,8 +91,25 @@ const LETTERS = {
 } as const;
 const KINDS = new Map<string, string>(Object.entries(LETTERS).map(([kind, letter]) => [letter, kind]));
 
+/** First byte of a frame that is a stored row. */
+const ROW = 'B'.charCodeAt(0);
+
 export function encodeItem(item: PageItem): Uint8Array {
+  if (item.kind === 'records' && item.row !== undefined) return encodeRow(item.row);
   return utf8(LETTERS[item.kind] + bodyOf(item));
+}
+
+/** The frame of records that are a whole compressed row of the store. */
+export function encodeRow(row: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(1 + row.length);
+  frame[0] = ROW;
+  frame.set(row, 1);
+  return frame;
+}
+
+/** What a frame takes in memory once it is read, in bytes: more than it takes on the wire where it is a stored row. */
+export function openedBytes(frame: Uint8Array): number {
+  return frame[0] === ROW ? (openedLengthOf(frame.subarray(1)) ?? frame.length) : frame.length;
 }
 
 function bodyOf(item: PageItem): string {
@@ -97,6 +127,11 @@ function bodyOf(item: PageItem): string {
 
 /** Throws `PeerStatementError` `malformed`. */
 export function decodeItem(frame: Uint8Array): PageItem {
+  if (frame[0] === ROW) {
+    const row = frame.subarray(1);
+    if (openedLengthOf(row) === undefined) throw new PeerStatementError('malformed', 'a row that is not compressed');
+    return { kind: 'records', records: splitTexts(malformedUnless(() => bodyTable.decode(row))), row };
+  }
   const text = malformedUnless(() => decodeUtf8(frame));
   const kind = KINDS.get(text.slice(0, 1));
   const body = text.slice(1);

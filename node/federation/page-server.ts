@@ -1,24 +1,39 @@
 import type { WholeTexts } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { groupTable } from '../records/record-tables.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { BODY_ROW_RECORDS, bodyTable, groupTable, storedBodyTable } from '../records/record-tables.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
-import { readRecordTexts } from '../records/record-reader.ts';
 import { readBatch } from '../records/batch-tables.ts';
+import { openedLengthOf } from '../store/compressed-text.ts';
 import type { Store } from '../store/store.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import type { PeerFaults } from '../log/peer-faults.ts';
 import { TransportError } from '../transport/errors.ts';
-import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest, pageRequest } from './page-forms.ts';
+import {
+  encodeItem,
+  encodeRow,
+  openedBytes,
+  PAGE_BYTES,
+  PAGE_ENVELOPES,
+  type PageRequest,
+  pageRequest,
+  STORED_ROWS_VERSION,
+} from './page-forms.ts';
 
-/** Records of one frame at most. */
-const FRAME_RECORDS = 64;
 /**
  * Characters of records, or of a roster's text, after which a frame is full: far below what a frame may hold, whatever
  * their alphabet.
  */
 const FRAME_CHARACTERS = 128 << 10;
+/** A longer row is sent as its records. */
+const FRAME_ROW_BYTES = 512 << 10;
+
+type ChainRequest = Extract<PageRequest, { readonly want: 'chain' }>;
+
+/** Body rows of a node as they are stored, in order. */
+type StoredRows = AsyncGenerator<[parts: string[], row: Uint8Array]>;
 
 export interface PageSources {
   readonly store: Store;
@@ -54,11 +69,14 @@ export class PageServer {
     throw new TransportError('refused', `${peer} is no member: it is served its own chain alone`);
   }
 
-  /** Frames of one page. A page may end after any group; the asker goes on from there. */
-  async *serve(request: PageRequest): AsyncGenerator<Uint8Array> {
+  /**
+   * Frames of one page. A page may end after any group; the asker goes on from there. `version`: of the protocol that
+   * they are sent by.
+   */
+  async *serve(request: PageRequest, version: number): AsyncGenerator<Uint8Array> {
     switch (request.want) {
       case 'chain':
-        yield* this.#chain(request.node, request.batch, request.seq);
+        yield* this.#chain(request, version >= STORED_ROWS_VERSION);
         return;
       case 'envelope': {
         const stored = await readBatch(this.#store, request.node, request.batch);
@@ -80,19 +98,20 @@ export class PageServer {
     }
   }
 
-  async *#chain(node: NodeId, fromBatch: number, fromSeq: number): AsyncGenerator<Uint8Array> {
+  async *#chain(from: ChainRequest, isAsStored: boolean): AsyncGenerator<Uint8Array> {
+    const { node } = from;
     let bytes = 0;
-    let seq = fromSeq;
-    for (let batch = fromBatch; batch < fromBatch + PAGE_ENVELOPES; batch++) {
+    let { seq } = from;
+    for (let { batch } = from; batch < from.batch + PAGE_ENVELOPES; batch++) {
       const stored = await readBatch(this.#store, node, batch);
       if (stored === undefined) return;
       yield encodeItem({ kind: 'envelope', signed: stored.signed });
       const end = stored.envelope.first + stored.envelope.size;
-      for await (const { group, frames } of this.#groups(node, seq, end)) {
+      for await (const { group, frames } of this.#groups(node, seq, end, isAsStored)) {
         // It is being signed again: nobody takes a batch of two keys, and the whole one is there soon.
         if (group.keyId !== stored.envelope.keyId) return;
         for (const frame of frames) {
-          bytes += frame.length;
+          bytes += openedBytes(frame);
           yield frame;
         }
         seq = group.first + group.size;
@@ -102,18 +121,26 @@ export class PageServer {
   }
 
   /** Groups of a node from `seq` up to `end`, each with its frames: the statement, then its records. */
-  async *#groups(node: NodeId, seq: number, end: number): AsyncGenerator<{ group: Group; frames: Uint8Array[] }> {
-    // One reading for the records of all groups: a busy chain's groups are small.
-    let records: AsyncGenerator<WholeTexts> | undefined;
+  async *#groups(
+    node: NodeId,
+    seq: number,
+    end: number,
+    isAsStored: boolean,
+  ): AsyncGenerator<{ group: Group; frames: Uint8Array[] }> {
+    // One reading for the rows of all groups: a busy chain's groups are small.
+    let rows: StoredRows | undefined;
     try {
       for await (const [, signed] of groupTable.under(this.#store, [node], { from: seq })) {
         const group = groupStatement.parse(signed.statement);
         if (group.first >= end) return;
-        records ??= readRecordTexts(this.#store, node, group.first, end - group.first);
-        yield { group, frames: [encodeItem({ kind: 'group', signed }), ...(await recordFrames(records, group.size))] };
+        rows ??= storedBodyTable.under(this.#store, [node], { from: group.first, before: end });
+        yield {
+          group,
+          frames: [encodeItem({ kind: 'group', signed }), ...(await recordFrames(rows, group, isAsStored))],
+        };
       }
     } finally {
-      await records?.return(undefined);
+      await rows?.return(undefined);
     }
   }
 }
@@ -129,8 +156,8 @@ function* rosterFrames(text: string): Generator<Uint8Array> {
   }
 }
 
-/** Frames of the next `count` records. */
-async function recordFrames(stored: AsyncGenerator<WholeTexts>, count: number): Promise<Uint8Array[]> {
+/** Frames of a group's records, which are in the next rows. */
+async function recordFrames(rows: StoredRows, { size }: Group, isAsStored: boolean): Promise<Uint8Array[]> {
   const frames: Uint8Array[] = [];
   let records: WholeTexts[] = [];
   let characters = 0;
@@ -139,15 +166,21 @@ async function recordFrames(stored: AsyncGenerator<WholeTexts>, count: number): 
     records = [];
     characters = 0;
   };
-  for (let left = count; left > 0; left--) {
-    const next = await stored.next();
+  for (let left = size; left > 0; left -= BODY_ROW_RECORDS) {
+    const next = await rows.next();
     if (next.done === true) break;
-    const length = next.value.head.length + next.value.body.length;
-    if (characters + length > FRAME_CHARACTERS) flush();
-    records.push(next.value);
-    characters += length;
-    if (records.length >= FRAME_RECORDS) flush();
+    const [, row] = next.value;
+    if (isAsStored && row.length <= FRAME_ROW_BYTES && openedLengthOf(row) !== undefined) {
+      frames.push(encodeRow(row));
+      continue;
+    }
+    for (const texts of splitTexts(bodyTable.decode(row))) {
+      const length = texts.head.length + texts.body.length;
+      if (characters + length > FRAME_CHARACTERS) flush();
+      records.push(texts);
+      characters += length;
+    }
+    flush();
   }
-  flush();
   return frames;
 }

@@ -8,7 +8,7 @@ import { type SignedStatement, SignedStatementShape } from '../../protocol/state
 import { compressedTextCodec } from '../store/compressed-text.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
-import { jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
+import { bytesCodec, jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 import { accountRecordProjection } from './account-record-table.ts';
 import { linkProjection } from './link-tables.ts';
 import type { Projection } from './projection.ts';
@@ -46,7 +46,7 @@ export async function refusalOf(
 }
 
 /** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */
-const BODY_ROW_RECORDS = 64;
+export const BODY_ROW_RECORDS = 64;
 
 /** (node, first seq) → canonical records, each two lines (`joinTexts`), compressed together. See `openedBodyTable`. */
 export const bodyTable = new Table('body', compressedTextCodec);
@@ -73,7 +73,12 @@ export interface SignedGroup {
   readonly signed: SignedStatement;
   /** In order of seq, from `group.first`. */
   readonly records: readonly WrittenRecord[];
+  /** Body rows of these records that are compressed already, by the seq of their first record. Default: none. */
+  readonly bodies?: ReadonlyMap<number, Uint8Array>;
 }
+
+/** `bodyTable`, its values as they are stored. */
+export const storedBodyTable = bodyTable.by(bytesCodec);
 
 /** First record of the body row that holds a group's record `seq`. */
 export function bodyRowFirst({ first }: Group, seq: number): number {
@@ -86,11 +91,17 @@ export function groupOperations(group: SignedGroup): Operation[] {
 }
 
 /** The same in parts of a bounded size: for anyone who puts a write together in slices. */
-export function* groupOperationParts({ group, signed, records }: SignedGroup): Generator<readonly Operation[]> {
+export function* groupOperationParts({ group, signed, records, bodies }: SignedGroup): Generator<readonly Operation[]> {
   yield [groupTable.put([group.node, group.first], signed)];
   for (let at = 0; at < records.length; at += BODY_ROW_RECORDS) {
     const row = records.slice(at, at + BODY_ROW_RECORDS);
-    const operations = [bodyTable.put([group.node, group.first + at], joinTexts(row.map(({ texts }) => texts)))];
+    const place = [group.node, group.first + at] as const;
+    const stored = bodies?.get(group.first + at);
+    const operations = [
+      stored === undefined
+        ? bodyTable.put(place, joinTexts(row.map(({ texts }) => texts)))
+        : storedBodyTable.put(place, stored),
+    ];
     row.forEach(({ record }, i) => {
       operations.push(recordIndex.put([record.id], group.first + at + i), ...projectedRows(record));
     });

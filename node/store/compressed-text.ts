@@ -16,6 +16,11 @@ const LEVEL = 1;
 export const MIN_COMPRESSED_BYTES = 4 << 10;
 /** Longer texts stay plain, so that no value opens to more than this. In bytes. */
 export const MAX_COMPRESSED_BYTES = 4 << 20;
+/**
+ * Two to this power is the longest text, and no frame of one looks back further: what another node compressed makes no
+ * reader hold more.
+ */
+const MAX_WINDOW_LOG = 22;
 
 /**
  * Texts, compressed with zstd (RFC 8878) where that makes them smaller; plain ones are read as they are. Decoding
@@ -39,6 +44,11 @@ export function checksumOf(bytes: Uint8Array): number | undefined {
   return bytes.length > FRAME_AT && bytes[0] === ZSTD ? viewOf(bytes).getUint32(CRC_AT) : undefined;
 }
 
+/** Bytes of the text that a compressed one says it opens to; undefined of any other value. */
+export function openedLengthOf(bytes: Uint8Array): number | undefined {
+  return checksumOf(bytes) === undefined ? undefined : viewOf(bytes).getUint32(LENGTH_AT);
+}
+
 function compress(plain: Uint8Array): Uint8Array {
   const frame = zstdCompressSync(plain, {
     chunkSize: plain.length,
@@ -60,7 +70,11 @@ function decompress(bytes: Uint8Array, checksum: number): Uint8Array {
     throw new RangeError('a compressed text says a length that none has');
   }
   // A chunk of one byte more than the text fills it is not full at the end, so no other is made.
-  const plain = zstdDecompressSync(bytes.subarray(FRAME_AT), { chunkSize: length + 1, maxOutputLength: length });
+  const plain = zstdDecompressSync(bytes.subarray(FRAME_AT), {
+    chunkSize: length + 1,
+    maxOutputLength: length,
+    params: { [constants.ZSTD_d_windowLogMax]: MAX_WINDOW_LOG },
+  });
   if (plain.length !== length) throw new RangeError('a compressed text is of another length than it says');
   return plain;
 }

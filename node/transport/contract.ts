@@ -32,9 +32,15 @@ export type Receive = (topic: Topic, data: Uint8Array, from: string) => Promise<
 /**
  * Answers one request with a sequence of frames. The signal ends when the caller is gone, the time is up, or the
  * transport is disposed. A thrown `TransportError` with code `busy`, `refused`, `too-large` or `malformed` reaches the
- * caller under that code; any other error reaches it as `failed`.
+ * caller under that code; any other error reaches it as `failed`. `version`: that of the protocol, the newest that both
+ * know.
  */
-export type Serve = (request: Uint8Array, from: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+export type Serve = (
+  request: Uint8Array,
+  from: string,
+  signal: AbortSignal,
+  version: number,
+) => AsyncIterable<Uint8Array>;
 
 export interface PeerState {
   readonly node: string;

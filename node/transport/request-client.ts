@@ -77,7 +77,8 @@ export class RequestClient {
     if (connection === null) throw new TransportError('unreachable', `${to} is not connected`);
     const opening = AbortSignal.any([whole, AbortSignal.timeout(this.#limits.openTimeout)]);
     try {
-      return await connection.newStream(this.#names.protocol(protocol), {
+      const names = this.#names.protocols(protocol).map(({ name }) => name);
+      return await connection.newStream(names, {
         signal: opening,
         maxOutboundStreams: STREAMS_PER_PROTOCOL,
       });

@@ -116,6 +116,12 @@ const STREAMS_PER_PROTOCOL = 320;
 /** What a member asks for of its own accord. `record` and `payload` are asked for whenever a user wants one. */
 const PAGED: readonly MemberProtocol[] = ['status', 'batches'];
 
+/** A protocol, in the version that was agreed on. */
+interface AskedProtocol {
+  readonly protocol: MemberProtocol;
+  readonly version: number;
+}
+
 interface RequestServerOptions {
   readonly names: WireNames;
   readonly members: Members;
@@ -168,11 +174,13 @@ export class RequestServer {
   /** Every protocol is offered; one without a server answers `refused`. */
   async attach(node: MeridianNode): Promise<void> {
     for (const protocol of MEMBER_PROTOCOLS) {
-      await node.handle(
-        this.#names.protocol(protocol),
-        (stream, connection) => this.#converse(protocol, stream, connection.remotePeer),
-        { maxInboundStreams: STREAMS_PER_PROTOCOL },
-      );
+      for (const { name, version } of this.#names.protocols(protocol)) {
+        await node.handle(
+          name,
+          (stream, connection) => this.#converse({ protocol, version }, stream, connection.remotePeer),
+          { maxInboundStreams: STREAMS_PER_PROTOCOL },
+        );
+      }
     }
   }
 
@@ -186,7 +194,7 @@ export class RequestServer {
    * One request and its answer. Never rejects; the stream is finished when it returns. The request is read before
    * anything is said, refusals too: a reset that overtakes the asker's negotiation would hide what we say.
    */
-  async #converse(protocol: MemberProtocol, stream: Stream, peer: PeerId): Promise<void> {
+  async #converse(asked: AskedProtocol, stream: Stream, peer: PeerId): Promise<void> {
     const from = this.#members.nodeOf(peer);
     const finish = from === null ? () => undefined : this.#guard.admitConversation(peer);
     if (finish === null) {
@@ -199,11 +207,11 @@ export class RequestServer {
     stream.addEventListener('close', onClose);
     try {
       const signal = this.#within(this.#limits.requestTimeout, this.#signal, gone.signal);
-      const last = from === null ? 'refused' : await this.#attempt(protocol, stream, from, peer, signal);
+      const last = from === null ? 'refused' : await this.#attempt(asked, stream, from, peer, signal);
       stream.send(lastFrame(last));
       await stream.close({ signal: this.#within(this.#limits.frameTimeout, this.#signal) });
     } catch (error) {
-      this.#log.debug({ protocol, peer: from, reason: reasonOf(error) }, 'answer was cut');
+      this.#log.debug({ ...asked, peer: from, reason: reasonOf(error) }, 'answer was cut');
     } finally {
       stream.removeEventListener('close', onClose);
       stream.abort(new Error('the conversation is over'));
@@ -213,12 +221,13 @@ export class RequestServer {
 
   /** Serves one request and says how the answer ends. */
   async #attempt(
-    protocol: MemberProtocol,
+    asked: AskedProtocol,
     stream: Stream,
     from: string,
     peer: PeerId,
     signal: AbortSignal,
   ): Promise<'end' | Refusal> {
+    const { protocol } = asked;
     const isPaged = PAGED.includes(protocol);
     let release: (() => void) | null = null;
     try {
@@ -230,7 +239,7 @@ export class RequestServer {
       }
       // No fault: a member that was away for long may have much to fetch.
       if (!this.#budget.admit(from, protocol, performance.now())) return this.#refuse(from, peer, 'allowance', isPaged);
-      await this.#answer(protocol, stream, request, from, signal);
+      await this.#answer(asked, stream, request, from, signal);
       return 'end';
     } catch (error) {
       if (error instanceof TransportError && isRefusal(error.code)) return error.code;
@@ -248,7 +257,7 @@ export class RequestServer {
   }
 
   async #answer(
-    protocol: MemberProtocol,
+    { protocol, version }: AskedProtocol,
     stream: Stream,
     request: Uint8Array,
     from: string,
@@ -257,7 +266,7 @@ export class RequestServer {
     const serve = this.#servers.get(protocol);
     if (serve === undefined) throw new TransportError('refused', `${protocol} is not served here`);
     let sent = 0;
-    const frames = serve(request, from, signal)[Symbol.asyncIterator]();
+    const frames = serve(request, from, signal, version)[Symbol.asyncIterator]();
     try {
       for (;;) {
         const next = await orAbort(frames.next(), signal);

@@ -58,7 +58,7 @@ test('a lie in a page that was asked for ahead is refused like any other, and th
     for await (const frame of frames) {
       const item = decodeItem(frame);
       yield isFalse && item.kind === 'records'
-        ? encodeItem({ ...item, records: item.records.map(anotherKind) })
+        ? encodeItem({ kind: 'records', records: item.records.map(anotherKind) })
         : frame;
     }
   });

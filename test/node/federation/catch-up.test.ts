@@ -54,7 +54,7 @@ test('an origin that lies is left alone, and the chain comes whole from another 
   pulling.network.distortions.set('eu', async function* (frames) {
     for await (const frame of frames) {
       const item = decodeItem(frame);
-      yield item.kind === 'records' ? encodeItem({ ...item, records: item.records.map(anotherKind) }) : frame;
+      yield item.kind === 'records' ? encodeItem({ kind: 'records', records: item.records.map(anotherKind) }) : frame;
     }
   });
   pulling.catchUp.lead(EU, EU, 1);

@@ -83,6 +83,9 @@ export class FakeNetwork {
   }
 }
 
+/** Version of every protocol here. */
+export const NEWEST = 2;
+
 class FakeTransport implements Transport {
   readonly node: string;
   readonly receive: Receive;
@@ -128,7 +131,7 @@ class FakeTransport implements Transport {
       throw new TransportError('unreachable', `${to} is not connected`);
     }
     const asked = protocol === 'batches' ? pageRequest.decode(request) : undefined;
-    const frames = serve(request, this.node, signal);
+    const frames = serve(request, this.node, signal, NEWEST);
     const distort = asked === undefined ? undefined : this.#network.distortions.get(to);
     const end = asked === undefined ? () => {} : this.#network.begin(this.node, to, asked);
     try {

@@ -83,7 +83,7 @@ function openFixture(answer: () => Iterable<Uint8Array>, connected = true) {
     lacks: (text: string) => lacks(signedAs(text)),
     served: async (request = logRequest([])) => {
       if (serve === undefined) throw new Error('nothing is served');
-      return Array.fromAsync(serve(request, 'us', new AbortController().signal));
+      return Array.fromAsync(serve(request, 'us', new AbortController().signal, 1));
     },
     [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };

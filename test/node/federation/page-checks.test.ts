@@ -3,8 +3,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkPage, type PageGroup } from '../../../node/federation/page-check.ts';
 import { PageChecks, type PageChecksOptions } from '../../../node/federation/page-checks.ts';
-import { decodeItem, encodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
+import {
+  decodeItem,
+  encodeItem,
+  openedBytes,
+  type PageItem,
+  type RecordsItem,
+} from '../../../node/federation/page-forms.ts';
+import { joinTexts } from '../../../node/records/record-lines.ts';
+import { compressedTextCodec } from '../../../node/store/compressed-text.ts';
+import { textCodec } from '../../../node/store/table.ts';
+import type { WholeTexts } from '../../../protocol/chain/record.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { NEWEST } from './fake-network.ts';
 import { CHAIN_TABLES, rowsOf, silent } from './member-fixture.ts';
 import { Pulling } from './pulling.ts';
 import { anotherKind } from './rebuilding.ts';
@@ -15,6 +26,7 @@ const { signal } = new AbortController();
 const BATCHES = 4;
 const BATCH_RECORDS = 1_600;
 const GROUP_RECORDS = 100;
+const NO_ROW = new Uint8Array();
 const ENDING_WORKER = new URL('./ending-page-worker.ts', import.meta.url);
 
 async function startWithPages(checks: PageChecks): Promise<Pulling> {
@@ -49,7 +61,7 @@ function listening() {
 
 async function pageOf(pulling: Pulling, batch: number): Promise<Uint8Array[]> {
   const seq = (batch - 1) * BATCH_RECORDS + 1;
-  return Array.fromAsync(pulling.fixture('eu').pages.serve({ want: 'chain', node: EU, batch, seq }));
+  return Array.fromAsync(pulling.fixture('eu').pages.serve({ want: 'chain', node: EU, batch, seq }, NEWEST));
 }
 
 function plain(groups: readonly PageGroup[]) {
@@ -80,7 +92,7 @@ test('a thread finds of a page what is found in place', async () => {
 test('small pages, the first ones and the first ones after a rest are checked in place', async () => {
   await using pulling = await startWithPages(checksOf());
   const page = await pageOf(pulling, 1);
-  const bytes = page.reduce((sum, { length }) => sum + length, 0);
+  const bytes = page.reduce((sum, frame) => sum + openedBytes(frame), 0);
   await using checks = checksOf({ bytesBefore: bytes + 1 });
   const groups = async (frames: readonly Uint8Array[]) => (await checks.check(frames, signal)).length;
   assert.equal([await groups(page), await groups(page)], [0, 0]);
@@ -101,20 +113,50 @@ test('a chain whose pages threads check is the origin’s, byte for byte', async
   assert.equal(rows, await rowsOf(pulling.fixture('eu').store, CHAIN_TABLES));
 });
 
+/** A row as a store keeps it. */
+function rowOf(records: readonly WholeTexts[]): Uint8Array {
+  return compressedTextCodec.encode(joinTexts(records));
+}
+
 /** What a peer may do to the records of a page, and what it is caught at. */
-const LIES: readonly { readonly fault: string; readonly change: (item: PageItem) => PageItem }[] = [
+const LIES: readonly {
+  readonly name: string;
+  readonly fault: string;
+  readonly change: (item: RecordsItem) => PageItem;
+}[] = [
   {
+    name: 'records of another kind',
     fault: 'eu forged 1',
-    change: (item) => (item.kind === 'records' ? { ...item, records: item.records.map(anotherKind) } : item),
+    change: ({ records }) => ({ kind: 'records', records: records.map(anotherKind) }),
   },
   {
+    name: 'a row of records of another kind',
+    fault: 'eu forged 1',
+    change: ({ records }) => ({ kind: 'records', records, row: rowOf(records.map(anotherKind)) }),
+  },
+  {
+    name: 'records in another order',
     fault: 'eu malformed 1',
-    change: (item) => (item.kind === 'records' ? { ...item, records: item.records.toReversed() } : item),
+    change: ({ records }) => ({ kind: 'records', records: records.toReversed() }),
+  },
+  {
+    name: 'a damaged row',
+    fault: 'eu malformed 1',
+    change: ({ records, row }) => ({
+      kind: 'records',
+      records,
+      row: row?.map((byte, i) => byte ^ Number(i === 99)) ?? NO_ROW,
+    }),
+  },
+  {
+    name: 'a row that is not compressed',
+    fault: 'eu malformed 1',
+    change: ({ records }) => ({ kind: 'records', records, row: textCodec.encode(joinTexts(records)) }),
   },
 ];
 
-for (const { fault, change } of LIES) {
-  test(`a damaged page is refused by a thread as it is in place, and what came before it is kept: ${fault}`, async () => {
+for (const { name, fault, change } of LIES) {
+  test(`a damaged page is refused by a thread as it is in place, and what came before it is kept: ${name}`, async () => {
     const [inPlace, apart] = await Promise.all(
       [0, 1].map(async (threads) => {
         await using pulling = await startWithPages(checksOf({ threads }));
@@ -123,7 +165,8 @@ for (const { fault, change } of LIES) {
           const isFalse = ++pages === 3;
           let seen = 0;
           for await (const frame of frames) {
-            yield isFalse && ++seen > 10 ? encodeItem(change(decodeItem(frame))) : frame;
+            const item = decodeItem(frame);
+            yield isFalse && ++seen > 10 && item.kind === 'records' ? encodeItem(change(item)) : frame;
           }
         });
         const { rows, faults, head } = await pulled(pulling);

@@ -95,7 +95,9 @@ export class Pulling implements AsyncDisposable {
       this.#memberFixtures.map(({ node }) => node),
       () => 'accept',
     );
-    transport.serve('batches', (request) => fixture.pages.serve(pageRequest.decode(request)));
+    transport.serve('batches', (request, _from, _signal, version) => {
+      return fixture.pages.serve(pageRequest.decode(request), version);
+    });
     void transport.start();
     return transport;
   }

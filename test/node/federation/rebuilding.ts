@@ -15,6 +15,7 @@ import { type SignedStatement, signStatement } from '../../../protocol/statement
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
+import { NEWEST } from './fake-network.ts';
 import {
   CHAIN_TABLES,
   fastFederation,
@@ -76,7 +77,8 @@ export class Rebuilding implements AsyncDisposable {
 
   /** The page that the origin gives to what is wanted. */
   async page(): Promise<PageItem[]> {
-    const frames = this.origin.pages.serve({ want: 'chain', node: this.origin.node, ...this.assembler.wanted });
+    const request = { want: 'chain', node: this.origin.node, ...this.assembler.wanted } as const;
+    const frames = this.origin.pages.serve(request, NEWEST);
     const items: PageItem[] = [];
     for await (const frame of frames) items.push(decodeItem(frame));
     return items;

@@ -10,6 +10,7 @@ import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../../protocol/log/roster-rules.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
+import { NEWEST } from './fake-network.ts';
 import { MemberNetwork } from './member-network.ts';
 import { fastFederation, silent } from './member-fixture.ts';
 
@@ -77,11 +78,11 @@ test('a member serves the texts that it keeps by their hash, cut between charact
   const us = await network.open('us');
   const text = `"${'🌍é'.repeat(150_000)}"`;
   const hash = await us.federationLog.keepRoster(text);
-  const frames = await Array.fromAsync(us.pages.serve({ want: 'roster', hash }));
+  const frames = await Array.fromAsync(us.pages.serve({ want: 'roster', hash }, NEWEST));
   assert.ok(frames.length > 1);
   const parts = frames.map((frame) => Buffer.from(frame).toString('utf8').slice(1));
   assert.is(parts.join(''), text);
-  assert.equal(await Array.fromAsync(us.pages.serve({ want: 'roster', hash: HASH })), []);
+  assert.equal(await Array.fromAsync(us.pages.serve({ want: 'roster', hash: HASH }, NEWEST)), []);
 });
 
 test.run();

@@ -18,7 +18,7 @@ import { lostKeyTable, tokenDigest } from '../../../node/accounts/lost-key/lost-
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Equivocations, type JudgePair } from '../../../node/federation/equivocations.ts';
-import { decodeItem } from '../../../node/federation/page-forms.ts';
+import { decodeItem, STORED_ROWS_VERSION } from '../../../node/federation/page-forms.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
 import { restorationTable } from '../../../node/federation/start/restoration-table.ts';
 import { openNodeStore } from '../../../node/fsck/migration/migrate-store.ts';
@@ -237,7 +237,7 @@ async function pullChain(from: Store, to: Store, keys: FederationKeys): Promise<
   for (let before = -1; before < held.length;) {
     before = held.length;
     assembler.beginPage();
-    for await (const frame of server.serve({ want: 'chain', node: US, ...assembler.wanted })) {
+    for await (const frame of server.serve({ want: 'chain', node: US, ...assembler.wanted }, STORED_ROWS_VERSION)) {
       const batch = await assembler.take(decodeItem(frame));
       if (batch !== undefined) held.push(batch);
     }

@@ -6,6 +6,7 @@ import {
   compressedTextCodec,
   MAX_COMPRESSED_BYTES,
   MIN_COMPRESSED_BYTES,
+  openedLengthOf,
 } from '../../../node/store/compressed-text.ts';
 import { textCodec } from '../../../node/store/table.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -16,8 +17,7 @@ const LONG = Array.from(
 ).join('\n');
 
 /** A value that says to be a text of this length, its checksum right. */
-function forged(text: string, length: number): Uint8Array {
-  const frame = zstdCompressSync(text);
+function forged(text: string, length: number, frame: Uint8Array = zstdCompressSync(text)): Uint8Array {
   const bytes = Buffer.alloc(9 + frame.length, 0xff);
   bytes.writeUInt32BE(length, 5);
   bytes.set(frame, 9);
@@ -85,6 +85,29 @@ test('a forged value opens to no more than it says, and says no more than the lo
   assert.throws(() => compressedTextCodec.decode(forged(bomb, MAX_COMPRESSED_BYTES)), /larger than/);
   assert.throws(() => compressedTextCodec.decode(forged(LONG, LONG.length * 2)), /another length/);
   assert.is(compressedTextCodec.decode(forged(LONG, Buffer.byteLength(LONG))), LONG);
+});
+
+/** A zstd frame of blocks that are stored as they are (RFC 8878 §3.1.1), of a window of 2 to the power `windowLog`. */
+function rawFrame(text: string, windowLog: number): Uint8Array {
+  const header = Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3, 0, 0, 0);
+  header.writeUIntLE((Buffer.byteLength(text) << 3) | 1, 6, 3);
+  return Buffer.concat([header, Buffer.from(text)]);
+}
+
+test('a frame that makes its reader hold more than the longest text is refused', () => {
+  for (const [windowLog, isRead] of [
+    [20, true],
+    [27, false],
+  ] as const) {
+    const value = forged(LONG, Buffer.byteLength(LONG), rawFrame(LONG, windowLog));
+    if (isRead) assert.is(compressedTextCodec.decode(value), LONG);
+    else assert.throws(() => compressedTextCodec.decode(value), /memory/);
+  }
+});
+
+test('a compressed text says how long it is', () => {
+  assert.is(openedLengthOf(compressedTextCodec.encode(LONG)), Buffer.byteLength(LONG));
+  assert.is(openedLengthOf(textCodec.encode(LONG)), undefined);
 });
 
 test.run();

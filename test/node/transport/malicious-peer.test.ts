@@ -1,6 +1,7 @@
 import { multiaddr } from '@multiformats/multiaddr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { dataFrame, lastFrame } from '../../../node/transport/frames.ts';
 import { peerIdOfSeed } from '../../../node/transport/identity.ts';
 import { ask, codeOf, DIGEST, memberOf, Network, peerOf } from './network.ts';
 import { until } from '../../fixtures/until.ts';
@@ -9,6 +10,7 @@ import type { MaliciousNode } from './malicious-peer.ts';
 import type { Peer } from './network.ts';
 
 const BATCH = `/meridian/${DIGEST}/batch/1`;
+const BATCHES = `/meridian/${DIGEST}/batches/1`;
 const STATUS = `/meridian/${DIGEST}/status/1`;
 const TOPICS = ['batch', 'checkpoint', 'keys'].map((topic) => `/meridian/${DIGEST}/${topic}/1`);
 
@@ -41,6 +43,37 @@ async function scene(honestNode: string, options: Parameters<typeof peerOf>[2] =
     },
   };
 }
+
+test('a member that knows the first version of a protocol alone asks and answers by that', async () => {
+  const versions: number[] = [];
+  await using it = await scene('eu');
+  it.honest.transport.serve('batches', async function* (_request, _from, _signal, version) {
+    versions.push(version);
+    yield new Uint8Array(1);
+  });
+  const [connection] = it.hostile.getConnections();
+  const stream = await connection?.newStream(BATCHES);
+  stream?.send(dataFrame(new Uint8Array()));
+  await until('its answer', () => versions.length === 1);
+  stream?.abort(new Error('over'));
+  let asked = '';
+  await it.hostile.handle(BATCHES, (answering) => {
+    asked = answering.protocol;
+    answering.send(dataFrame(Buffer.from('by the first')));
+    answering.send(lastFrame('end'));
+  });
+  assert.equal(await ask(it.honest.transport, 'us', 'batches', ''), ['by the first']);
+  assert.equal([versions, asked], [[1], BATCHES]);
+});
+
+test('members that know a newer version of a protocol use it', async () => {
+  await using network = await Network.of(['eu', 'us']);
+  await network.meshed();
+  network.transport('us').serve('batches', async function* (_request, _from, _signal, version) {
+    yield Buffer.from(`version ${version}`);
+  });
+  assert.equal(await ask(network.transport('eu'), 'us', 'batches', ''), ['version 2']);
+});
 
 test('a stranger that dials is dropped, and hears and says nothing', async () => {
   await using network = await Network.of(['eu', 'us']);

@@ -190,7 +190,7 @@ test('a node answers for its own records alone', async () => {
   assert.is(await exchange.askEvidence(mine.id), undefined, 'nor asks itself');
   const request = recordRequest.encode({ id: idOf(batch) });
   const answers = async (protocol: MemberProtocol) =>
-    Array.fromAsync(servers.get(protocol)?.(request, 'eu', new AbortController().signal) ?? []);
+    Array.fromAsync(servers.get(protocol)?.(request, 'eu', new AbortController().signal, 1) ?? []);
   assert.equal(await answers('record'), [new Uint8Array(0)]);
   assert.equal(await answers('payload'), [payloadAnswer.encode({ state: 'unknown' })]);
   assert.equal(asked, []);
