@@ -20,6 +20,7 @@ export type FacilitatorFault =
   | 'refuse'
   | 'error'
   | 'error-after'
+  | 'unavailable-after'
   | 'hang'
   | 'hang-after'
   | 'nonsense-after'
@@ -108,6 +109,7 @@ export class FacilitatorServer implements AsyncDisposable {
     if (fault === 'hang-after') return;
     if (fault === 'close-after') return void response.destroy();
     if (fault === 'error-after') return send(response, 500, { error: 'struck' });
+    if (fault === 'unavailable-after') return send(response, 503, { error: 'upstream reset' });
     send(response, 200, fault === 'nonsense-after' ? { ok: true } : settled);
   }
 }

@@ -19,6 +19,7 @@ import { requireScope } from '../gate.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute } from '../route.ts';
 import { requireProofWindow } from './bundles.ts';
+import { recordPayloadRead } from './payload-read.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 
 export interface AttestationServices {
@@ -83,15 +84,13 @@ async function stateOf(
   return seed === undefined ? 'erased' : 'available';
 }
 
-/** The line of the log is on the disk before the content is given out; null where it was erased meanwhile. */
+/** Null where it was erased meanwhile. */
 async function readContent(
   { payload, auditLog }: AttestationServices,
-  { account, key }: Caller,
+  caller: Caller,
   evidence: Evidence,
 ): Promise<AttestationAnswer['payload']> {
-  const { id } = evidence.record;
-  const facts = { action: 'payload.read', address: null, by: key.id, requestId: null, status: null, subject: id };
-  await auditLog.record(account.id, facts);
+  await recordPayloadRead(auditLog, caller, evidence.record.id);
   const opened = await payload(evidence);
   return typeof opened === 'string' ? null : parseText(opened.text);
 }

@@ -16,6 +16,7 @@ import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { BUNDLE_MAX_DEPTH, BundleShape } from '../../../protocol/verdict/bundle.ts';
 import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../../protocol/verdict/verdict.ts';
+import type { AuditLog } from '../../accounts/audit-log/audit-log.ts';
 import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import { BODY_BYTES } from '../../accounts/limits/route-weights.ts';
 import { proofWindowEndsAt } from '../../verification/attestation/attestation-answer.ts';
@@ -32,6 +33,7 @@ import { type AddressOf, placeOf } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
+import { recordPayloadRead } from './payload-read.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 import { evidenceAnswer, payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
@@ -62,7 +64,7 @@ export interface BundleSources extends FederationProofSources {
  * `GET /v1/bundles/:id`: the file that proves a record offline, for the account that made the record. The body is the
  * bare bundle; what there is to say of it beside stands in headers.
  */
-export function bundleRoute(sources: BundleSources): KeyRoute {
+export function bundleRoute(sources: BundleSources & { readonly auditLog: Pick<AuditLog, 'record'> }): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/bundles/:id',
@@ -100,6 +102,7 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       }
       const what = { disclosure: asked.disclosure === '1', linked: asked.linked === '1' };
       const { body, headers } = await givenBundle(sources, caller, evidence, what);
+      if (what.disclosure) await recordPayloadRead(sources.auditLog, caller, id);
       return { body, headers: { ...windowHeaders, ...headers } };
     },
   };
@@ -114,7 +117,9 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
     example: '1',
   },
   disclosure: {
-    description: '`1`: with salt and payload, which the node that made the record has alone.',
+    description:
+      '`1`: with salt and payload, which the node that made the record has alone; a line of the key-use log each time, ' +
+      '`payload.read`.',
     shape: BundleQueryShape.properties.disclosure,
     example: '1',
   },

@@ -45,7 +45,9 @@ const NOTHING_SENT = new Set([
 /** Words for trouble of the service's own, in the place of a reason. */
 const OWN_TROUBLE = /^unexpected_/;
 /** Answers of a service that has not looked at the payment. */
-const UNSEEN = new Set([401, 403, 404, 405, 408, 413, 429, 503]);
+const UNSEEN = new Set([401, 403, 404, 405, 413, 429]);
+/** The service, or what stands before it, gave up on the request, perhaps after it was carried out. */
+const GIVEN_UP = 408;
 /** The client has no other place for the status. */
 const STATUS_IN_MESSAGE = /failed \((\d{3})\)/;
 const UNTOLD = 'payment_refused';
@@ -123,7 +125,7 @@ function settleFailure(error: unknown): Pick<SettleResponse, 'success' | 'errorR
 
 /** The service looked at the payment and says no. */
 function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500 && !UNSEEN.has(status);
+  return status >= 400 && status < 500 && status !== GIVEN_UP && !UNSEEN.has(status);
 }
 
 function statusOf(error: unknown): number {

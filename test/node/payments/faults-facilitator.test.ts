@@ -27,6 +27,7 @@ const FAULTS: readonly (readonly [fault: FacilitatorFault, told: readonly number
   ['error', [503], false],
   ['hang', [503], false],
   ['error-after', [200, 503], true],
+  ['unavailable-after', [200, 503], true],
   ['hang-after', [200, 503], true],
   ['close-after', [200, 503], true],
   ['nonsense-after', [200, 503], true],

@@ -52,6 +52,17 @@ test('its content is given to who may export, and each reading is a line of the 
   assert.is((await readings()).length, 1);
 });
 
+test('a bundle with the content is a reading too, and one without is none', async () => {
+  const before = (await readings()).length;
+  const path = `/v1/bundles/${id}?partial=1`;
+  assert.is((await node.get(path)).status, 200);
+  requireProblem(await node.get(`${path}&disclosure=1`, OTHER), 'scope-forbidden', 'account');
+  assert.is((await readings()).length, before);
+  assert.is((await node.get(`${path}&disclosure=1`)).status, 200);
+  const [last, ...rest] = await readings();
+  assert.equal([last?.subject, rest.length], [id, before]);
+});
+
 test('a record of another account, source or period is not there', async () => {
   requireProblem(await node.get(`/v1/attestations/${id}`, OTHER), 'attestation-not-found', 'account');
   const source = await keyWith({ scopes: ['proof:read'], sources: ['others'] });
@@ -67,7 +78,7 @@ test('an erased content is said to be so, and is given to nobody', async () => {
   const { body } = await node.get(`/v1/attestations/${gone}?payload=1`);
   requireAttestation(body);
   assert.equal([body.payloadState, body.payload], ['erased', null]);
-  assert.is((await readings()).length, 1);
+  assert.not((await readings()).some(({ subject }) => subject === gone));
 });
 
 test('records are narrowed by model, level of risk and session', async () => {

@@ -57,6 +57,7 @@ test('leaves the outcome open where the service may have settled, and does not w
     ['hang', 'unknown-outcome', false],
     ['hang-after', 'unknown-outcome', true],
     ['error-after', 'unknown-outcome', true],
+    ['unavailable-after', 'unknown-outcome', true],
     ['nonsense-after', 'unknown-outcome', true],
     ['close-after', 'unknown-outcome', true],
   ];
