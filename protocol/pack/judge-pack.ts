@@ -111,16 +111,20 @@ async function federationOf(source: PackSource, { files }: CheckedFiles): Promis
 /** Who speaks for the federation: the rosters of the pack joined to what is known, and every key that it certifies. */
 function groundsOf(suite: Suite, federation: FederationFile, known: Known): PackGrounds {
   const { line, problems } = joinRosters(suite, federation.rosters, known);
-  const authority = line && openAuthority(suite, federation, known, line, certifiedKeys(federation));
+  const certificates = [...(known.revocations?.keys ?? []), ...federation.keys];
+  const authority = line && openAuthority(suite, federation, known, line, keysOf(certificates));
   const isJoined = problems.every(({ fact }) => fact !== 'pin');
   const pinned = line && isPinned(known) && isJoined ? { version: line.pin.roster.version, hash: line.pin.hash } : null;
   const faults = [...problems, ...(authority?.problems ?? [])].map(({ detail }) => detail);
   return { authority, isPinned: isPinned(known), problems, faults, federation: line?.federation ?? null, pinned };
 }
 
-/** A key that no certificate names signs nothing: these are all whose revocation can matter. */
-function certifiedKeys({ keys }: FederationFile): readonly NodeKey[] {
-  return keys.flatMap(({ statement }) => {
+/**
+ * A key that no certificate names signs nothing: those that are certified in the pack, or by what its verifier brings,
+ * are all whose revocation can matter.
+ */
+function keysOf(certificates: FederationFile['keys']): readonly NodeKey[] {
+  return certificates.flatMap(({ statement }) => {
     try {
       const { node, keyId } = keyCertificateStatement.parse(statement);
       return [{ node, keyId }];

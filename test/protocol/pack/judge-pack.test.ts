@@ -9,6 +9,7 @@ import type { PackVerdict } from '../../../protocol/pack/pack-verdict.ts';
 import { nobleHash, nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { Suite } from '../../../protocol/suite/suite.ts';
 import type { Known } from '../../../protocol/verdict/known.ts';
+import { revocationProofs, sizesOf } from '../../fixtures/federation-log-bundle.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { type PackOptions, packedPeriod, packOf, sourceOf } from '../../fixtures/judged-pack.ts';
@@ -99,6 +100,22 @@ test('a key that was compromised signs none either', async () => {
   const verdict = await judged(await packOf(own), { pin: own.log.genesis });
   assert.is(verdict.word, 'not-signed-by-node');
   assert.equal(verdict.words, { verified: 6 });
+});
+
+test('a stolen key that the verifier’s own file alone certifies signs no pack either, nor what it sealed', async () => {
+  const own = await packedPeriod();
+  const { log } = own;
+  await log.revoke('eu', { reason: 'compromised', compromisedSince: own.manifest.question.from });
+  const checkpoints = await Promise.all(['us', 'ca', 'sg', 'jp'].map((node) => log.checkpoint(node)));
+  const revocations = revocationProofs(log, log.revocations, sizesOf(checkpoints));
+  const brought = { revocations, checkpoints, keys: log.certificates };
+  const leaveOut = replaceIn(PACK_FILES.federation, (text) => {
+    const keys = log.certificates.filter(({ statement }) => !statement.includes('"node":"eu"'));
+    return JSON.stringify({ ...JSON.parse(text), checkpoints, keys, revocations: [] });
+  });
+  const verdict = await judged(await packOf(own, { change: leaveOut }), { pin: log.genesis, revocations: brought });
+  assert.is(verdict.word, 'not-signed-by-node');
+  assert.is(verdict.words.verified, 1);
 });
 
 test('a record left out of the middle is found, and so are the neighbours', async () => {
