@@ -97,8 +97,8 @@ interface OpenGroups {
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
  * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the
  * log has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet; and none
- * of more records than a batch may have. Every group is by the key of its envelope; where those that came before it are by another, the batch was signed again
- * meanwhile, and is asked for from its first record.
+ * of more records than a batch may have. Every group is by the key of its envelope. Where those that were held before
+ * are not, or are of other records, as where its node was restored, it is asked for from its first record, once.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope
  * with its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover`
@@ -121,6 +121,8 @@ export class ChainAssembler {
   #isOver = false;
   /** The last batch that was begun again. */
   #begunAnew = 0;
+  /** Whether groups of the batch were held before the page. */
+  #goesOn = false;
   #partial: ArrivingGroup | undefined;
   /** Whole, checked groups that are not on the disk yet, in order. */
   #unwritten: WholeGroup[] = [];
@@ -161,6 +163,7 @@ export class ChainAssembler {
     this.#envelope = undefined;
     this.#partial = undefined;
     this.#isOver = false;
+    this.#goesOn = this.#held.open.tree.size > 0;
   }
 
   /**
@@ -172,9 +175,11 @@ export class ChainAssembler {
     switch (item.kind) {
       case 'envelope':
         return this.#takeEnvelope(item.signed);
-      case 'group':
-        this.#partial = new ArrivingGroup(this.#openGroup(item.signed), item.signed);
+      case 'group': {
+        const group = await this.#openGroup(item.signed);
+        if (group !== undefined) this.#partial = new ArrivingGroup(group, item.signed);
         return undefined;
+      }
       case 'records':
         return this.#takeRecords(item);
       default:
@@ -188,7 +193,8 @@ export class ChainAssembler {
    */
   async takeChecked(signed: SignedStatement, checked: CheckedGroup): Promise<StoredBatch | undefined> {
     if (this.#isOver) return undefined;
-    return this.#finishGroup({ group: this.#openGroup(signed), signed, checked, records: [] });
+    const group = await this.#openGroup(signed);
+    return group && this.#finishGroup({ group, signed, checked, records: [] });
   }
 
   async #takeEnvelope(signed: SignedStatement): Promise<StoredBatch | undefined> {
@@ -231,12 +237,20 @@ export class ChainAssembler {
     this.#held = { open: new OpenBatch(first), keyId: null };
   }
 
-  /** The statement of the group that comes next. */
-  #openGroup(signed: SignedStatement): Group {
+  /** Whether the batch was begun again: not of the own chain, only where groups were held before, and once. */
+  async #mayBeginAnew(envelope: Envelope): Promise<boolean> {
+    if (!this.#goesOn || this.#besides !== undefined || this.#begunAnew === envelope.batch) return false;
+    await this.#beginAnew(envelope);
+    return true;
+  }
+
+  /** The statement of the group that comes next; undefined where the batch was begun again. */
+  async #openGroup(signed: SignedStatement): Promise<Group | undefined> {
     const envelope = this.#requireEnvelope();
     if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
     const group = openGroup(this.#keys, signed, envelope);
     if (group.node !== this.#node || group.first !== this.wanted.seq) {
+      if (group.first > this.wanted.seq && (await this.#mayBeginAnew(envelope))) return undefined;
       throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is out of order`);
     }
     if (group.first + group.size > envelope.first + envelope.size) {
@@ -304,8 +318,9 @@ export class ChainAssembler {
   async #complete(): Promise<StoredBatch | undefined> {
     const batch = this.#envelope;
     if (batch === undefined || this.#held.open.tree.size < batch.envelope.size) return undefined;
-    const { tree } = await this.#cut(batch.envelope);
-    if (tree.size !== batch.envelope.size || writeSha256(tree.root()) !== batch.envelope.root) {
+    const tree = await this.#treeOf(batch.envelope);
+    if (tree === null) {
+      if (await this.#mayBeginAnew(batch.envelope)) return undefined;
       throw new ChainContradictionError(`the root of batch ${batch.envelope.batch} is not that of its records`, [
         batch.signed,
       ]);
@@ -313,16 +328,20 @@ export class ChainAssembler {
     await this.#write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
     const next = batch.envelope.first + batch.envelope.size;
-    const isMore = this.#held.open.next > next;
-    this.#held = isMore ? await heldGroups(this.#options, next) : { open: new OpenBatch(next), keyId: null };
+    this.#goesOn = this.#held.open.next > next;
+    this.#held = this.#goesOn ? await heldGroups(this.#options, next) : { open: new OpenBatch(next), keyId: null };
     this.#envelope = undefined;
     return batch;
   }
 
-  /** The open batch up to the end of the envelope's: a store that is a copy may hold groups of later ones as well. */
-  async #cut({ first, size }: Envelope): Promise<OpenBatch> {
-    if (this.#held.open.tree.size <= size) return this.#held.open;
-    return recoverOpenBatch(this.#store, this.#node, first, size);
+  /** The tree of the batch, which groups of later ones may follow; null where it is not the envelope's. */
+  async #treeOf({ first, size, root }: Envelope): Promise<OpenBatch['tree'] | null> {
+    let { tree } = this.#held.open;
+    if (tree.size > size) {
+      if ((await groupTable.get(this.#store, this.#node, first + size)) === undefined) return null;
+      ({ tree } = await recoverOpenBatch(this.#store, this.#node, first, size));
+    }
+    return tree.size === size && writeSha256(tree.root()) === root ? tree : null;
   }
 
   /** Writes the groups that wait, and more rows with them. */

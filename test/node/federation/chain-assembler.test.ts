@@ -11,7 +11,7 @@ import { groupOperations, groupTable } from '../../../node/records/record-tables
 import { groupAnew } from '../../../node/log/group-anew.ts';
 import { signAnew } from '../../../node/intake/sealing/sign-anew.ts';
 import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-member.ts';
-import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
+import { CHAIN_TABLES, fastFederation, rowsOf } from './member-fixture.ts';
 import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
 
 for (const isApart of [false, true]) {
@@ -187,6 +187,41 @@ for (const isReopened of [false, true]) {
     assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
   });
 }
+
+const LOST = Array.from({ length: 9 }, (_, i) => ({ payload: { lost: i } }));
+
+for (const [what, size, groupSize, lost] of [
+  ['of the same places', 9, 3, 2],
+  ['of other places', 9, 4, 2],
+  ['fewer', 4, 3, 2],
+  ['of which all were held', 9, 3, 3],
+] as const) {
+  test(`of a restored node’s batch, others that were held before give way: groups ${what}`, async () => {
+    await using rebuilding = await Rebuilding.start();
+    const { own } = rebuilding;
+    const before = await fastFederation(['eu', 'us']);
+    for (const group of (await before.sealBatch('eu', LOST)).groups.slice(0, lost)) {
+      await own.store.write(groupOperations(group));
+    }
+    await rebuilding.reopen();
+    await rebuilding.seal(NINE.slice(0, size), { groupSize });
+    assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 3 * lost + 1 });
+    assert.is(await rebuilding.take(await rebuilding.page()), 'batches');
+    assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 1 });
+    assert.is(await rebuilding.take(await rebuilding.page()), 'batches 1');
+    assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
+  });
+}
+
+test('a node that seals a batch of which no groups go with its envelope is asked for it once more, and then accused', async () => {
+  await using rebuilding = await Rebuilding.start();
+  await rebuilding.seal(NINE, { envelope: { root: writeSha256(leafHash(nativeSuite, utf8('another'))) } });
+  const page = await rebuilding.page();
+  assert.is(await rebuilding.take(page.slice(0, at(page, 'records', 1))), 'batches');
+  assert.is(await rebuilding.take(await rebuilding.page()), 'batches');
+  assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 1 });
+  assert.is(await rebuilding.take(await rebuilding.page()), 'contradiction');
+});
 
 test('a batch that comes under two keys by turns is not asked for over and over', async () => {
   await using rebuilding = await Rebuilding.start();
