@@ -42,6 +42,11 @@ export interface SubmissionPort {
 
 /** Nodes refuse a transaction in the last seconds of its validity; sending it then is of no use. In seconds. */
 const SEND_MARGIN_SECONDS = 10;
+/**
+ * Before the end of its validity by more than this no node takes a transaction: it was frozen while this node's clock was
+ * ahead. The ledger's own bound is 180 seconds; clocks may differ by the rest. In seconds.
+ */
+const MOST_VALID_SECONDS = 300;
 /** Pause between two questions for a receipt. It is there within seconds of the transaction. In milliseconds. */
 const RECEIPT_MS = 250;
 /** How often the log is looked at while a message that a receipt showed is awaited, in milliseconds. */
@@ -59,7 +64,8 @@ const RESEND_MS = 4_000;
  * Never twice in flight: at any time at most one transaction of the row can still reach the ledger. Its signed bytes
  * are on the disk before they are sent, are sent as often as needed, and are let go only when a mirror whose clock is
  * past their validity does not have them, or when the final reading of the topic showed their message. A failure at
- * consensus or a refusal does not shorten that wait.
+ * consensus or a refusal does not shorten that wait. Only those that a clock which was ahead has dated, and that no node
+ * has taken, are let go before their time.
  *
  * A batch is confirmed where the federation's log decided it, and named again where its message decided nothing. Of a
  * rescue or a statement the message is all that there is to do: it ends when the final reading showed it, or when the
@@ -177,11 +183,10 @@ export class AnchorSubmission {
    */
   async #advance(transaction: PreparedTransaction): Promise<void> {
     const { naming, now, signal } = this.#port;
-    if (now() / 1000 >= transaction.validUntil) {
-      await this.#bury(transaction);
-      return;
-    }
-    const isUsable = now() / 1000 < transaction.validUntil - SEND_MARGIN_SECONDS;
+    const left = transaction.validUntil - now() / 1000;
+    if (left <= 0) return this.#bury(transaction);
+    if (left > MOST_VALID_SECONDS && this.#row.status === 'prepared') return this.#freezeAnew(transaction);
+    const isUsable = left > SEND_MARGIN_SECONDS;
     const isDue = this.#acceptedAt === null || now() - this.#acceptedAt >= RESEND_MS;
     if (isUsable && isDue) await this.#send(transaction);
     else if (!this.#isNamed) await this.#askReceipt(transaction);
@@ -233,6 +238,16 @@ export class AnchorSubmission {
       noteContact('answered', receipt.code);
       log.error({ ...subjectOf(this.#row), code: receipt.code }, 'an anchor failed at consensus');
     }
+  }
+
+  /** Dated by a clock that was ahead, and taken by no node: nothing would be named before that time. */
+  async #freezeAnew({ transactionId }: PreparedTransaction): Promise<void> {
+    const { store, now, log } = this.#port;
+    const row = requeue(this.#row, timestampOf(now()));
+    await store.write([rowOperation(row)]);
+    log.warn({ ...subjectOf(row), transactionId }, 'a transaction is dated ahead of the clock; anchoring anew');
+    this.#row = row;
+    this.#failures = 0;
   }
 
   /** Past the validity: waits until a mirror knows for sure, and then lets the transaction go. */

@@ -93,8 +93,8 @@ export function noteSubmitted(row: OutboxRow, at: Timestamp): OutboxRow {
 }
 
 /**
- * Lets go of a transaction that can reach the ledger no more, or whose message was read there and decided nothing.
- * Nothing else may bring a row back to `queued`.
+ * Lets go of a transaction that can reach the ledger no more, or not before a time that a clock was ahead by, or whose
+ * message was read there and decided nothing. Nothing else may bring a row back to `queued`.
  */
 export function requeue(row: OutboxRow, at: Timestamp): OutboxRow {
   return { ...step(row, 'queued', at, row.transaction?.transactionId), transaction: null };

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnchorSubmission, type Freezing, type SubmissionPort } from '../../../node/anchoring/anchor-submission.ts';
-import { type BatchRow, freeze, type OutboxRow, readOutbox } from '../../../node/anchoring/outbox.ts';
+import { type BatchRow, freeze, noteSubmitted, type OutboxRow, readOutbox } from '../../../node/anchoring/outbox.ts';
 import {
   type ReceiptOutcome,
   type SubmitOutcome,
@@ -146,6 +146,32 @@ test('a transaction that is sent again is noted as submitted once, and a failure
     row?.history.map(({ status }) => status),
     ['prepared', 'submitted'],
   );
+});
+
+test('a transaction that was frozen while the clock was hours ahead is let go, unless a node has taken it', async () => {
+  await using directory = await temporaryDirectory();
+  await using store = await Store.open(directory.path);
+  const ahead = frozen(2 * 3_600 + 116);
+  for (const [row, first] of [
+    [ahead, 'freeze'],
+    [noteSubmitted(ahead, timestampOf(NOW)), 'submit'],
+    [frozen(180), 'submit'],
+  ] as const) {
+    const stage = new SubmissionFixture(store, row);
+    stage.submit = () => {
+      stage.end.abort();
+      return 'ambiguous';
+    };
+    stage.freezeNext = () => {
+      stage.asked.push('freeze');
+      stage.end.abort();
+      return { kind: 'held', milliseconds: 0 };
+    };
+    await stage.submission.run();
+    assert.equal(stage.asked, [first]);
+  }
+  const kept = await readOutbox(store, 1);
+  assert.equal([kept?.status, kept?.transaction], ['queued', null]);
 });
 
 test.run();
