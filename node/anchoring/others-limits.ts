@@ -58,11 +58,11 @@ export async function namedForOther(store: Rows, kind: NamedForOther, node: Node
   return namedForOtherTable.put([kind, node], { day, names: names + 1 });
 }
 
-/** A clock that goes back stays in the later day. */
+/** A clock that goes back stays in the later day; where that is after tomorrow, the clock was wrong then. */
 async function countAt(store: Rows, kind: NamedForOther, node: NodeId, now: number): Promise<CountRow> {
   const today = Math.floor(now / DAY_MS);
   const row = await namedForOtherTable.get(store, kind, node);
-  return row === undefined || row.day < today ? { day: today, names: 0 } : row;
+  return row?.day === today || row?.day === today + 1 ? row : { day: today, names: 0 };
 }
 
 /** The nodes in the order in which they are served, those first that least was named for on that day. */

@@ -41,7 +41,8 @@ export type Admission =
   | { readonly kind: 'waits'; readonly until: number; readonly limit: 'hour' | 'day' | 'tinybars' };
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const HOURS_A_DAY = 24;
+const DAY_MS = HOURS_A_DAY * HOUR_MS;
 
 const SpentShape = Closed({
   hour: CountShape,
@@ -82,7 +83,7 @@ export class SpendGuard {
 
   /**
    * Asks for one transaction, at a time in epoch milliseconds. Counts nothing yet. A clock that goes back stays in the
-   * later window.
+   * later window; where that lies more than a day ahead, the clock was wrong then, and counting begins anew.
    */
   admit(now: number): Admission {
     const spent = this.#at(now);
@@ -111,11 +112,14 @@ export class SpendGuard {
   }
 
   #at(now: number): Spent {
-    const hour = Math.max(this.#spent.hour, Math.floor(now / HOUR_MS));
-    const day = Math.max(this.#spent.day, Math.floor(now / DAY_MS));
+    const [hourNow, dayNow] = [Math.floor(now / HOUR_MS), Math.floor(now / DAY_MS)];
+    const { hour: counted } = this.#spent;
+    if (counted > hourNow + HOURS_A_DAY) return { ...NOTHING, hour: hourNow, day: dayNow };
+    const hour = Math.max(counted, hourNow);
+    const day = Math.max(this.#spent.day, dayNow);
     return {
       hour,
-      inHour: hour === this.#spent.hour ? this.#spent.inHour : 0,
+      inHour: hour === counted ? this.#spent.inHour : 0,
       day,
       inDay: day === this.#spent.day ? this.#spent.inDay : 0,
       tinybars: day === this.#spent.day ? this.#spent.tinybars : 0,

@@ -31,6 +31,14 @@ test('64 rescues and 8 revocations a day are named for one other node, each day 
   assert.is(await spend(rows, 'revocation', EU, NOON), 0, 'a clock that goes back brings nothing');
 });
 
+test('a clock that was a year ahead keeps no names from today once it is set', async () => {
+  const rows = new MemoryRows();
+  assert.is(await spend(rows, 'revocation', EU, NOON + 365 * DAY_MS), 8);
+  assert.is(await spend(rows, 'revocation', EU, NOON), 8);
+  assert.is(await spend(rows, 'revocation', EU, NOON), 0);
+  assert.is(await spend(rows, 'revocation', EU, NOON + DAY_MS), 8);
+});
+
 test('what matters less leaves names of the day to what matters more', async () => {
   const rows = new MemoryRows();
   assert.is(await spend(rows, 'revocation', EU, NOON, 4), 4);

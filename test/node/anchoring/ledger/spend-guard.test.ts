@@ -53,6 +53,17 @@ test('what was spent is remembered across a restart; a grant that was never writ
     assert.is(again.state(START + DAY_MS).day.transactions, 0);
   }));
 
+test('a clock that was a year ahead holds nothing back once it is set', () =>
+  withGuard(LIMITS, async (guard, store) => {
+    const later = START + 365 * DAY_MS;
+    for (let i = 0; i < 3; i++) assert.is(await spend(guard, store, later), 'granted');
+    assert.is(await spend(guard, store, later), 'hour');
+    const again = await SpendGuard.open(store, LIMITS);
+    for (let i = 0; i < 3; i++) assert.is(await spend(again, store, START), 'granted');
+    assert.is(await spend(again, store, START), 'hour');
+    assert.is(await spend(again, store, START + HOUR_MS), 'granted');
+  }));
+
 test('no clock, forward or back, gets more out of a window than its limit', async () => {
   await withGuard({}, async (_guard, store) => {
     await fc.assert(
