@@ -50,7 +50,8 @@ export interface CatchUpOptions {
   readonly decided: Decided;
   readonly faults: PeerFaults;
   readonly pages: Pick<PageClient, 'read'>;
-  readonly now: () => number;
+  /** A clock that no step moves, in milliseconds. Default: that of the process. */
+  readonly monotonic?: () => number;
   readonly log: Logger;
   /**
    * Told of the batches that a peer's page made whole, once they are checked and on the disk, in order of their chain.
@@ -81,7 +82,7 @@ interface PulledPage extends PageTaker {
 interface Lead {
   /** Batch that the peer says it holds. */
   batch: number;
-  /** Not asked before this time, in epoch milliseconds. */
+  /** Of the monotonic clock: not asked before. */
   notBefore: number;
 }
 
@@ -320,10 +321,14 @@ export class CatchUp implements AsyncDisposable {
     }
   }
 
+  #now(): number {
+    return (this.#options.monotonic ?? (() => performance.now()))();
+  }
+
   /** The origin itself if it can be asked, else the peer that is furthest ahead. */
   #choose(node: NodeId): NodeId | undefined {
     if (this.#rewinding.has(node) || this.#options.isOutdone?.(node) === true) return undefined;
-    const now = this.#options.now();
+    const now = this.#now();
     const held = this.#options.chains.head(node).batch;
     if (held >= (this.#options.lastToCome?.(node) ?? Number.POSITIVE_INFINITY)) return undefined;
     const able = [...(this.#leads.get(node) ?? [])].filter(([, lead]) => lead.batch > held && lead.notBefore <= now);
@@ -334,7 +339,7 @@ export class CatchUp implements AsyncDisposable {
   #rest(node: NodeId, peer: NodeId, milliseconds: number): void {
     const lead = this.#leads.get(node)?.get(peer);
     if (lead === undefined) return;
-    lead.notBefore = this.#options.now() + milliseconds;
+    lead.notBefore = this.#now() + milliseconds;
     setTimeout(() => this.#wake(node), milliseconds + 1).unref();
   }
 }

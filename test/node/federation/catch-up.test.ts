@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
+import { StoreError } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { MemberNetwork } from './member-network.ts';
 import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
@@ -9,6 +10,7 @@ import { until } from '../../fixtures/until.ts';
 import { Pulling, SIX } from './pulling.ts';
 import { anotherKind } from './rebuilding.ts';
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const [EU, US, CA] = [nodeId('eu'), nodeId('us'), nodeId('ca')];
 
 test('a chain is pulled from its origin where the origin can be asked', async () => {
@@ -133,6 +135,24 @@ test('a rest ends by itself', async () => {
   pulling.network.heal('eu');
   pulling.now += 5_000;
   await until('the wake-up', () => pulling.head('eu') === 1);
+});
+
+test('a clock that is set back keeps nobody who rests from being asked again', async () => {
+  await using network = await MemberNetwork.create(['us', 'eu']);
+  let clock = Date.now() + DAY_MS;
+  const us = await network.open('us', { now: () => clock });
+  const write = us.store.write.bind(us.store);
+  us.store.write = (operations) => {
+    if (clock < Date.now() + DAY_MS / 2 || !operations.some(({ key }) => key.startsWith('envelope/'))) {
+      return write(operations);
+    }
+    clock -= DAY_MS;
+    return Promise.reject(new StoreError('write-failed', 'the disk fails once'));
+  };
+  await us.federation.start();
+  await network.start('eu');
+  const { envelope } = await network.seal('eu');
+  await network.holds('us', 'eu', envelope.batch);
 });
 
 test('of a chain that is abandoned nothing is pulled, whoever said before that it goes on', async () => {

@@ -114,7 +114,7 @@ export class Pulling implements AsyncDisposable {
       },
       faults: this.faults,
       pages: new PageClient(transport),
-      now: () => this.now,
+      monotonic: () => this.now,
       log: silent,
       lastToCome: () => this.lastToCome,
       onBatches: async (node, batches) => {
