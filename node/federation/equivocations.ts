@@ -5,6 +5,7 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { ProofWord } from '../../protocol/proof/proof-word.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import { openStatement } from '../log/members/statement-check.ts';
@@ -60,6 +61,7 @@ export class Equivocations {
   readonly #keys: FederationKeys;
   readonly #judge: JudgePair;
   readonly #found = new Map<NodeId, Map<number, Kept>>();
+  readonly #locks = new KeyedLock<NodeId>();
 
   private constructor(store: Store, keys: FederationKeys, judge: JudgePair) {
     this.#store = store;
@@ -119,7 +121,7 @@ export class Equivocations {
 
   /**
    * Checks two envelopes and keeps them, where they are wanted. Returns whether they were new. Throws
-   * `PeerStatementError` where they contradict nothing.
+   * `PeerStatementError` where they contradict nothing, and what the store throws.
    */
   async learn(proof: Equivocation): Promise<boolean> {
     const first = openEnvelope(this.#keys, proof.first);
@@ -128,6 +130,11 @@ export class Equivocations {
     if (second.node !== node || second.batch !== batch || proof.first.statement === proof.second.statement) {
       throw new PeerStatementError('malformed', 'the two envelopes do not contradict each other');
     }
+    return this.#locks.exclusive(node, () => this.#learn(proof, first, second));
+  }
+
+  async #learn(proof: Equivocation, first: Envelope, second: Envelope): Promise<boolean> {
+    const { node, batch } = first;
     if (this.proves(node, batch)) return false;
     const kept = keptOf(first, second, await this.#judge(proof));
     if (kept.pair !== null && this.#isExcused(node, kept.pair)) return false;
@@ -135,12 +142,12 @@ export class Equivocations {
     if (before !== undefined && before.pair !== null && !stands(kept)) return false;
     const dropped = before === undefined ? this.#placeFor(kept) : null;
     if (dropped === undefined) return false;
-    this.#remember(kept);
-    if (dropped !== null) this.#found.get(node)?.delete(dropped.batch);
     await this.#store.write([
       equivocationTable.put([node, batch], proof),
       ...(dropped === null ? [] : [equivocationTable.del(node, dropped.batch)]),
     ]);
+    this.#remember(kept);
+    if (dropped !== null) this.#found.get(node)?.delete(dropped.batch);
     return true;
   }
 

@@ -10,6 +10,7 @@ import {
 import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { type LoggedRival, rivalNameTable } from '../../../node/log/rival-name.ts';
+import { StoreError } from '../../../node/store/store.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { entityId, nodeId } from '../../../protocol/ids.ts';
 import type { ProofWord } from '../../../protocol/proof/proof-word.ts';
@@ -71,6 +72,20 @@ function rivalOf(batch: number): LoggedRival {
   };
   return { node: EU, batch, envelope, keyId, sequence: batch + 1, consensusTimestamp, decided: null, name };
 }
+
+test('two envelopes whose write failed are kept, and told as new, when they come again', async () => {
+  await using fixture = await open();
+  const { equivocations, memberFixture } = fixture;
+  const proof = { first: await fixture.envelope(), second: await fixture.envelope({ size: 2 }) };
+  const write = memberFixture.store.write.bind(memberFixture.store);
+  memberFixture.store.write = () => Promise.reject(new StoreError('write-failed', 'the disk fails once'));
+  const refused: unknown = await equivocations.learn(proof).catch((error: unknown) => error);
+  assert.instance(refused, StoreError);
+  assert.is(equivocations.knows(EU, 1), false);
+  memberFixture.store.write = write;
+  assert.equal(await Promise.all([equivocations.learn(proof), equivocations.learn(proof)]), [true, false]);
+  assert.equal((await fixture.reopened()).pairs().length, 1);
+});
 
 test('two envelopes that signatures alone show accuse nobody, and do once the ledger was read to name both', async () => {
   await using fixture = await open();
