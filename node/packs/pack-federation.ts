@@ -1,4 +1,3 @@
-import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
@@ -12,6 +11,9 @@ import {
 } from '../../protocol/verdict/bundle.ts';
 import { fileReader } from '../../protocol/verdict/file-reader.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { readBatch } from '../records/batch-tables.ts';
+import { chainStateTable, sealingKeysOf } from '../records/chain-tables.ts';
+import type { Rows } from '../store/store.ts';
 import type { Evidence } from '../verification/evidence.ts';
 import { type FederationProofSources, placeDecision, proveFederation } from '../verification/federation-proof.ts';
 import { certificatesOf, type NodeKey } from '../verification/signing-keys.ts';
@@ -19,6 +21,8 @@ import { certificatesOf, type NodeKey } from '../verification/signing-keys.ts';
 const readFile = fileReader(FederationFileShape);
 
 export interface PackFederationSources extends FederationProofSources {
+  readonly self: NodeId;
+  readonly store: Rows;
   readonly keys: Pick<FederationKeys, 'directory'>;
 }
 
@@ -31,15 +35,16 @@ export class PackFederation {
   }
 
   /**
-   * The text of `proofs/federation.json`: what witnesses the newest record of each node, and so all before it, and every
-   * key of these nodes.
+   * The text of `proofs/federation.json`: what witnesses the newest record of each node, and so all before it, every key
+   * of this node, and those that sealed batches of the others: a member may certify more than a file may have.
    */
   async prove(newest: readonly Evidence[], nodes: readonly NodeId[]): Promise<string> {
     const subjects = newest.flatMap(({ record, batch, decision }) =>
       batch === undefined || decision === null ? [] : [{ node: record.node, batch: batch.envelope.batch, decision }],
     );
-    const signing = nodes.flatMap((node) => this.#keysOf(node));
-    const { statements } = await proveFederation(this.#sources, subjects, signing);
+    const last = new Map(subjects.map(({ node, batch }) => [node, batch]));
+    const signing = await Promise.all(nodes.map((node) => this.#keysOf(node, last.get(node) ?? 0)));
+    const { statements } = await proveFederation(this.#sources, subjects, signing.flat());
     return textOf(statements);
   }
 
@@ -75,9 +80,19 @@ export class PackFederation {
     return textOf({ ...file, keys: [...file.keys, ...certificatesOf(this.#sources.keys, [key])] });
   }
 
-  #keysOf(node: NodeId): readonly NodeKey[] {
-    const ids = this.#sources.keys.directory.of(node).map(({ certificate }) => certificate.keyId);
-    return [...new Set<Sha256Hash>(ids)].map((keyId) => ({ node, keyId }));
+  /** Of another node those that signed its batches up to `last`, whether this node has derived these or not. */
+  async #keysOf(node: NodeId, last: number): Promise<readonly NodeKey[]> {
+    const { self, store, keys } = this.#sources;
+    const certified = new Set(keys.directory.of(node).map(({ certificate }) => certificate.keyId));
+    const all = [...certified].map((keyId) => ({ node, keyId }));
+    if (node === self) return all;
+    const sealing = new Set((await sealingKeysOf(store, node)).keys());
+    const derived = (await chainStateTable.get(store, node))?.batch ?? 0;
+    for (let batch = derived + 1; batch <= last; batch++) {
+      const held = await readBatch(store, node, batch);
+      if (held !== undefined) sealing.add(held.envelope.keyId);
+    }
+    return all.filter(({ keyId }) => sealing.has(keyId));
   }
 }
 

@@ -2,6 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PACK_FILES, packStatement } from '../../../protocol/pack/manifest.ts';
 import { packErasures } from '../../../protocol/pack/pack-lines.ts';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { readNodeKeys } from '../../../node/keys/node-keys.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { MAX_ITEMS } from '../../../protocol/verdict/bundle.ts';
+import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
 import { askedPack, filesOf, judgedPack, packFile } from '../../fixtures/made-pack.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
@@ -96,6 +101,20 @@ test('a second member makes one when the home is dead: without contents, and it 
     [ids[0]],
   );
   assert.not.ok([...files.values()].some((text) => text.includes('kept apart')));
+});
+
+test('keys that a named member certifies and seals nothing by, more than a file may have, keep no pack from being made', async () => {
+  await eu.start();
+  const { identity } = await readNodeKeys(us.config.home);
+  const terms = { validFrom: timestampOf(Date.now()), seqFrom: 1 };
+  for (let i = 0; i <= MAX_ITEMS; i++) {
+    const { signed } = await certifyKey(us.config.id, identity, nativeSigner(seedOf(`unused ${i}`)), terms);
+    await eu.context.keys.learnCertificate(signed);
+  }
+  const pack = await askedPack(eu, { ...period, to: new Date(Date.now() + 1_000).toISOString() }, { key });
+  assert.is(pack.state, 'ready', JSON.stringify(pack));
+  const verdict = await judgedPack(eu, await packFile(eu, String(pack.packId), { key }));
+  assert.equal([verdict.word, verdict.elsewhere], ['verified', 2]);
 });
 
 test.run();
