@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from '../../protocol/shape-check.ts';
-import { EQUIVOCATIONS_PAGE, MISDEED_PROOFS_PAGE } from '../../protocol/api/equivocations.ts';
+import { EQUIVOCATIONS_PAGE, MISDEED_PROOFS_SHOWN } from '../../protocol/api/equivocations.ts';
 import { PUBLIC_PAGE_ENTRIES } from '../../protocol/api/public-record.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonValue } from '../../protocol/json/value.ts';
@@ -69,7 +69,7 @@ export const equivocationsAnswer = form(
 /** `GET /v1/equivocations/:node`. */
 export const misdeedProofsAnswer = form(
   'proofs of misbehaviour',
-  Type.Object({ proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + 1 }), nextCursor: Cursor }),
+  Type.Object({ proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_SHOWN }), nextCursor: Cursor }),
 );
 
 const compiledNode = Compile(NodeIdShape);

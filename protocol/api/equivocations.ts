@@ -74,12 +74,15 @@ const FALSE_SHOWN = 2;
 /** Receipts of one node that are kept as evidence: one proves what many would. */
 export const RECEIPTS_OF_A_NODE = 4;
 
+/** Proofs of one answer at most: the first page has those of false checkpoints and receipts beside its own. */
+export const MISDEED_PROOFS_SHOWN = MISDEED_PROOFS_PAGE + FALSE_SHOWN + RECEIPTS_OF_A_NODE;
+
 /** `GET /v1/equivocations/:node`. */
 export const MisdeedProofsAnswerShape = Closed({
   success: Type.Literal(true),
   node: NodeIdShape,
   /** Each is a file by itself. */
-  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + FALSE_SHOWN + RECEIPTS_OF_A_NODE }),
+  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_SHOWN }),
   nextCursor: OrNull(CursorShape),
 });
 export type MisdeedProofsAnswer = Static<typeof MisdeedProofsAnswerShape>;
