@@ -28,11 +28,11 @@ import {
   newDeliveryId,
   type Webhook,
 } from './webhook-tables.ts';
-import type { Webhooks } from './webhooks.ts';
+import { MAX_WEBHOOKS, type Webhooks } from './webhooks.ts';
 
-/** Sent at the same time, each to another webhook. */
-const AT_ONCE = 8;
-/** Due ones that are looked at for those. */
+/** Sent at the same time, each to another webhook: more than a few accounts can take by receivers that hang. */
+const AT_ONCE = 8 * MAX_WEBHOOKS;
+/** Due ones that one look goes through for those. */
 const MAX_LOOKED_AT = 2_000;
 /** How long a receiver may take to answer. In milliseconds. */
 const ANSWER_MS = 15_000;
@@ -73,6 +73,8 @@ export class Deliveries implements AsyncDisposable {
   readonly #due = new AutoResetEvent();
   /** Webhooks that something is under way to. */
   readonly #busy = new Map<WebhookId, Promise<void>>();
+  /** Where the next look goes on, as it stands in the key; undefined: at the one that is due first. */
+  #place: string | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: DeliveriesOptions) {
@@ -165,12 +167,16 @@ export class Deliveries implements AsyncDisposable {
     }
   }
 
+  /** Goes on where the look before ended, so that what waits behind a long queue has its turn. */
   async #beginDue(): Promise<void> {
     const { store, now } = this.#options;
     let looked = 0;
-    const due = deliveryDueTable.under(store, [], { before: now() + 1 });
-    for await (const [[, webhook = '', id = ''], account] of due) {
+    const start = this.#place === undefined ? {} : { after: this.#place };
+    const due = deliveryDueTable.under(store, [], { ...start, before: now() + 1 });
+    for await (const [parts, account] of due) {
       if (this.#busy.size >= AT_ONCE || looked++ >= MAX_LOOKED_AT || this.#ending.signal.aborted) return;
+      this.#place = parts.join('/');
+      const [, webhook = '', id = ''] = parts;
       const hook = this.#options.webhooks.find(account, webhook);
       if (hook === undefined) await this.#forget(webhook, id);
       if (hook === undefined || this.#busy.has(hook.id) || !isDeliveryId(id)) continue;
@@ -180,6 +186,7 @@ export class Deliveries implements AsyncDisposable {
       });
       this.#busy.set(hook.id, sending);
     }
+    this.#place = undefined;
   }
 
   /** What was found to tell while its webhook was being deleted. */
