@@ -90,7 +90,7 @@ export interface Taken {
   readonly unchanged: boolean;
 }
 
-/** An edition that has less than this share of the entries, or names, of the one in force is refused. */
+/** An edition that has less than this share of something of the one in force is refused: see `sizesOf`. */
 const LEAST_SHARE = 0.9;
 
 /**
@@ -199,16 +199,16 @@ export class ListRegistry implements Lists {
   /** A sample may be replaced by anything. What is refused and never was in force is not kept. */
   async #requireSize(manifest: EditionManifest, before: Edition | undefined): Promise<void> {
     if (before === undefined || before.sample || before.fileHash === manifest.fileHash) return;
-    const { listId, fileHash, entryCount, nameCount } = manifest;
-    const isSmall = (now: number, then: number): boolean => now < then * LEAST_SHARE;
-    if (!isSmall(entryCount, before.entryCount) && !isSmall(nameCount, before.nameCount)) return;
+    const then = await manifestIn(this.directoryOf(before)).then(sizesOf, () => entriesAndNames(before));
+    const sizes = sizesOf(manifest);
+    if (then.every(([size], i) => (sizes[i]?.[0] ?? 0) >= size * LEAST_SHARE)) return;
+    const { listId, fileHash } = manifest;
     if ((await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)])) === undefined) {
       await rm(this.directoryOf(manifest), { recursive: true, force: true });
     }
     throw new ListError(
       'shrank',
-      `it has ${entryCount} entries and ${nameCount} names; the edition in force has ${before.entryCount} and ` +
-        `${before.nameCount}. --accept-shrink takes it all the same`,
+      `it has ${wordsOf(sizes)}; the edition in force has ${wordsOf(then)}. --accept-shrink takes it all the same`,
     );
   }
 
@@ -226,6 +226,33 @@ export class ListRegistry implements Lists {
     }
     return { ...describe(manifest, retrievedAt), attestationId: found.record.id };
   }
+}
+
+/** How many of what. */
+type Size = readonly [count: number, what: string];
+
+/**
+ * What may not shrink unseen. Addresses, and names in the list's own script, are few beside the others: where a companion
+ * file comes empty, or the form of a field changes, they are gone and the number of names is nearly the same.
+ */
+function sizesOf(manifest: EditionManifest): readonly Size[] {
+  const { names, addressCount } = manifest;
+  return [
+    ...entriesAndNames(manifest),
+    [names['original-script'], 'of them in original script'],
+    [addressCount, 'addresses'],
+  ];
+}
+
+function entriesAndNames({ entryCount, nameCount }: Pick<Edition, 'entryCount' | 'nameCount'>): readonly Size[] {
+  return [
+    [entryCount, 'entries'],
+    [nameCount, 'names'],
+  ];
+}
+
+function wordsOf(sizes: readonly Size[]): string {
+  return sizes.map(([count, what]) => `${count} ${what}`).join(', ');
 }
 
 function describe(

@@ -11,12 +11,20 @@ import { OperatorError, operatorRequest } from '../../../node/operator/operator-
 import { readRecord } from '../../../node/records/record-reader.ts';
 import { isSha256Hash } from '../../../protocol/hash.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import { type FileContents, ofacEdition } from '../../fixtures/lists/list-files.ts';
+import {
+  type FileContents,
+  ofacEdition,
+  ofacFiles,
+  ofacRow,
+  unFile,
+  unIndividual,
+} from '../../fixtures/lists/list-files.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../../cluster/samples/lists');
 const SDN = 'us-ofac-sdn';
 const DAY_MS = 86_400_000;
+const NO_COMPANIONS = { alt: [], add: [], comments: [] };
 
 let ahead = 0;
 const network = await TestNetwork.start({ overrides: { now: () => Date.now() + ahead } });
@@ -215,6 +223,30 @@ test('a node whose edition is gone says so and starts; the list is missing until
   assert.is((await stateOf('eu-consolidated'))?.freshness, 'missing');
   assert.match(node.log.join(''), 'a list is not there any more');
   assert.is((await post('eu-consolidated', 'import', { directory: SAMPLES })).outcome, 'taken');
+});
+
+test('an edition that lost its addresses, or its names in original script, is refused though it has as many names', async () => {
+  const rows = Array.from({ length: 80 }, (_, i) => {
+    const remarks = i < 10 ? `Digital Currency Address - ETH 0x${String(i).padStart(40, '0')};` : undefined;
+    return ofacRow(i + 1, `COMPANY ${i + 1}`, remarks === undefined ? {} : { remarks });
+  });
+  await write(SDN, ofacFiles(rows, NO_COMPANIONS));
+  assert.is((await post(SDN, 'import', { directory: folder })).outcome, 'taken');
+  const relabelled = rows.map((row) => row.replace('Currency Address - ', 'Currency Address: '));
+  await write(SDN, ofacFiles(relabelled, NO_COMPANIONS));
+  const refused = await post(SDN, 'import', { directory: folder });
+  assert.equal([refused.outcome, refused.code], ['refused', 'shrank']);
+  assert.match(refused.detail ?? '', '0 addresses; the edition in force has 80 entries, 80 names');
+  const accepted = await post(SDN, 'import', { directory: folder, acceptShrink: true });
+  assert.is(accepted.outcome, 'taken');
+  const people = (tag: string) =>
+    Array.from({ length: 40 }, (_, i) =>
+      unIndividual(i + 1, `NAME ${i + 1}`, i < 3 ? `<${tag}>اسم ${i}</${tag}>` : ''),
+    ).join('');
+  await write('un-sc-consolidated', { 'consolidated.xml': unFile(people('NAME_ORIGINAL_SCRIPT')) });
+  assert.is((await post('un-sc-consolidated', 'import', { directory: folder })).outcome, 'taken');
+  await write('un-sc-consolidated', { 'consolidated.xml': unFile(people('NAME_OWN_SCRIPT')) });
+  assert.is((await post('un-sc-consolidated', 'import', { directory: folder })).code, 'shrank');
 });
 
 test.run();
