@@ -8,13 +8,11 @@ const FILE = 'consolidated.csv';
 const COLUMNS = ['source', 'type', 'programs', 'name', 'federal_register_notice', 'remarks', 'alt_names'] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** Rows of the Bureau of Industry and Security. The other rows copy lists of OFAC and the State Department. */
-const SOURCES: ReadonlySet<string> = new Set([
-  'Entity List (EL) - Bureau of Industry and Security',
-  'Denied Persons List (DPL) - Bureau of Industry and Security',
-  'Unverified List (UVL) - Bureau of Industry and Security',
-  'Military End User (MEU) List - Bureau of Industry and Security',
-]);
+/**
+ * Ends the `source` of every row of the Bureau of Industry and Security, whatever it calls its lists. The other rows copy
+ * lists of OFAC and the State Department.
+ */
+const PUBLISHER = 'bureau of industry and security';
 const TYPES: Readonly<Record<string, EntryType>> = {
   individual: 'individual',
   entity: 'entity',
@@ -28,7 +26,7 @@ export const cslCsv: ListFormat = {
   slots: [{ file: FILE, required: true }],
   async *read(files) {
     for await (const row of namedRows(files.required(FILE), COLUMNS)) {
-      if (!SOURCES.has(row('source').trim())) continue;
+      if (!row('source').trim().toLowerCase().endsWith(PUBLISHER)) continue;
       const entry = entryOf(row);
       if (entry.names.length > 0) yield entry;
     }

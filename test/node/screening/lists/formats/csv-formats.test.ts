@@ -94,6 +94,20 @@ test('BIS: rows of other agencies are left out, aliases split, `and` before the 
   assert.is((await readFormat(cslCsv, { [CSL]: without.join('\r\n') })).entries.length, 2);
 });
 
+test('BIS: a list that the bureau renames, or adds, is read', async () => {
+  const rows = [
+    `1,${EL},,,ONE,84 FR 1,,`,
+    '2,Unverified List - Bureau of Industry and Security,,,TWO,84 FR 2,,',
+    '3,Military End-User List (MEU) - Bureau of Industry And Security ,,,THREE,84 FR 3,,',
+    '4,Palestinian Legislative Council List (PLC) - Treasury Department,,,OTHER,,,',
+  ];
+  const { entries } = await readFormat(cslCsv, { [CSL]: `${[CSL_HEADER, ...rows].join('\n')}\n` });
+  assert.equal(
+    entries.map(({ names, programs }) => `${names[0]?.text}: ${programs.join()}`),
+    ['ONE: Entity List (EL)', 'TWO: Unverified List', 'THREE: Military End-User List (MEU)'],
+  );
+});
+
 test('a field of a megabyte is refused in every CSV format', async () => {
   const long = 'x'.repeat(1 << 20);
   assert.match(await refusalOf(ukCsv, UK, ukFile([`x,RUS1,${long},,,,,,Alias,,,,,`])), /max record size/);
