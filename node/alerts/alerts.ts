@@ -52,19 +52,17 @@ export class Alerts {
   }
 
   /**
-   * Tells accounts of the new state of something of the node's; nobody, where it is the state that was told of last, or
-   * the first that is known.
+   * Tells accounts of something of the node's that is in a new state; nobody, where it is the state that was told of last,
+   * or the first that is known.
    */
-  async tellState(accounts: Iterable<string>, event: AlertEvent, subject: string, state: JsonObject): Promise<void> {
-    const text = JSON.stringify(state);
+  async tellState(accounts: Iterable<string>, alert: Omit<Alert, 'account'>, state: string): Promise<void> {
+    const { event, subject } = alert;
     await this.write(async () => {
       const known = await alertMarkTable.get(this.#options.store, ALL, event, subject);
-      if (known === text) return [];
-      const operations: Operation[] = [alertMarkTable.put([ALL, event, subject], text)];
+      if (known === state) return [];
+      const operations: Operation[] = [alertMarkTable.put([ALL, event, subject], state)];
       if (known === undefined) return operations;
-      for (const account of accounts) {
-        operations.push(...(await this.operations({ account, event, subject, data: state })));
-      }
+      for (const account of accounts) operations.push(...(await this.operations({ account, ...alert })));
       return operations;
     });
   }

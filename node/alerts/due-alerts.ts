@@ -134,11 +134,13 @@ export class DueAlerts {
     }
   }
 
+  /** A look at a source that finds the same edition is attested anew, and is no news. */
   async #lists(): Promise<void> {
     const { alerts, lists } = this.#options;
     const accounts = [...alerts.listeners('list.updated').keys()];
     for (const { listId, fileHash, attestationId } of lists.current().values()) {
-      await alerts.tellState(accounts, 'list.updated', listId, { listId, fileHash, attestationId });
+      const data = { listId, fileHash, attestationId };
+      await alerts.tellState(accounts, { event: 'list.updated', subject: listId, data }, fileHash);
     }
   }
 

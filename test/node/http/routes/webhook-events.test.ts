@@ -50,6 +50,20 @@ test('an edition of a list that takes the place of another is told of, once, by 
   ]);
 });
 
+test('a list that is found unchanged at its source is told of to nobody', async () => {
+  const { dueAlerts, lists } = node.context;
+  const edition = lists.current().get('us-ofac-sdn');
+  assert.ok(edition);
+  const origin = { kind: 'update', urls: [] } as const;
+  const confirmed = await lists.confirm('us-ofac-sdn', edition.fileHash, origin);
+  const again = await lists.take('us-ofac-sdn', { files: incoming(ofacEdition(101)), origin });
+  assert.equal([confirmed.unchanged, again.unchanged], [true, true]);
+  await dueAlerts.look();
+  const { webhookId = '' } = Object(Object((await node.get('/v1/webhooks')).body.webhooks)[0]);
+  const { body } = await node.get(`/v1/webhooks/${webhookId}/deliveries`);
+  assert.is(Object(body.items).length, 1, 'the edition that took the place of another, and nothing more');
+});
+
 test('batches that the ledger does not name in time are told of, each once, with the ids of the account', async () => {
   await listenTo('anchor.delayed');
   const { confirmedBatches } = node.context;
