@@ -155,7 +155,7 @@ export class SourceWatch implements AsyncDisposable {
       if (this.#task.signal.aborted) return;
       try {
         const state = await this.#stateOf(source);
-        if (state === undefined || Date.parse(state.nextAt) <= now()) await this.#ask(source, state);
+        if (state === undefined || isDue(state, now())) await this.#ask(source, state);
       } catch (error) {
         // Its state could not be read or kept: the next look tries again.
         log.error({ err: error, source: source.terms.id }, 'a source of the regulatory feed could not be looked at');
@@ -239,6 +239,11 @@ export class SourceWatch implements AsyncDisposable {
   #time(later = 0): Timestamp {
     return timestampOf(this.#options.now() + later);
   }
+}
+
+/** Where it was met later than now the clock was set back since: what was put off by that clock is not. */
+function isDue({ checkedAt, nextAt }: SourceState, now: number): boolean {
+  return Date.parse(nextAt) <= now || Date.parse(checkedAt) > now;
 }
 
 function documentHashOf(state: SourceState | undefined): Sha256Hash | null {

@@ -75,12 +75,14 @@ export class ListUpdates implements AsyncDisposable {
     }
   }
 
+  /** A look that is dated later than now says that the clock was set back since: it puts no other one off. */
   async #isDue(listId: ListId): Promise<boolean> {
     const { config, store, now } = this.#options;
     const row = await listSourceTable.get(store, listId);
     if (row === undefined) return true;
     const pause = row.failure === null ? config.intervalMs : Math.min(config.intervalMs, RETRY_MS);
-    return now() - Date.parse(row.checkedAt) >= pause;
+    const since = now() - Date.parse(row.checkedAt);
+    return since < 0 || since >= pause;
   }
 
   async #update(listId: ListId, urls: ReadonlyMap<string, string>, acceptShrink: boolean): Promise<Taken> {

@@ -144,6 +144,20 @@ test('a source that fails is asked less and less, never sooner than it asks for,
   assert.equal([(await state()).failures, (await state()).error, pause(await state())], [0, null, HOUR]);
 });
 
+test('a source that was met while the clock was ahead is asked once the clock is right', async () => {
+  const { watch: one, state } = watch();
+  const YEAR = 365 * 24 * HOUR;
+  now += YEAR;
+  answer = (_request, response) => response.writeHead(503).end();
+  await one.look();
+  now -= YEAR;
+  give(rss('<title>a</title>'));
+  await one.look();
+  assert.equal([asked.length, ingested.length, (await state()).failures], [2, 1, 0]);
+  await one.look();
+  assert.is(asked.length, 2, 'and then when it is due');
+});
+
 test('a document that is refused counts as a failure, and is asked for whole again', async () => {
   const { watch: one, state } = watch();
   ingestFails = true;

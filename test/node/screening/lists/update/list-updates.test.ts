@@ -202,6 +202,17 @@ test('on schedule a list is looked at when it is due, and not before', async () 
   await due[Symbol.asyncDispose]();
 });
 
+test('a look that failed while the clock was ahead does not put off the next one', async () => {
+  ahead += 300 * 24 * HOUR_MS;
+  await refusalOf((_request, response) => response.writeHead(503).end());
+  ahead -= 300 * 24 * HOUR_MS;
+  behave = undefined;
+  contents = ofacEdition(35);
+  await using right = new ListUpdates({ ...options, config: { sources, intervalMs: 6 * HOUR_MS } });
+  right.start();
+  await until('the list is updated', () => context.lists.current().get(SDN)?.entryCount === 35, 5_000);
+});
+
 test('disposed in the middle of a download, it gives up at once', async () => {
   ahead += 6 * HOUR_MS;
   behave = () => undefined;
