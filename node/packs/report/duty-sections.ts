@@ -113,10 +113,11 @@ export function reviewSection({ kinds }: PackQuestion, { cutKinds, lookedAt }: P
   };
 }
 
-/** Retention locks and legal holds of the period. */
+/** Retention locks and legal holds of the period, and legal holds that were released within it. */
 export function retentionSection({ kinds }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
   const isAsked = kinds?.includes('retention_lock') !== false;
-  const locks = isAsked ? lookedAt.filter(({ kind }) => kind === 'retention_lock') : [];
+  const records = isAsked ? lookedAt.filter(({ kind }) => kind === 'retention_lock') : [];
+  const releases = new Map(records.flatMap((one) => (one.links.lock === undefined ? [] : [[one.links.lock, one]])));
   return {
     id: 'retention',
     title: 'Retention',
@@ -128,17 +129,23 @@ export function retentionSection({ kinds }: PackQuestion, { cutKinds, lookedAt }
       tableOf(
         'Retention locks and legal holds',
         ['Lock', 'Source', 'Placed', 'Covers', 'Days', 'Ends no sooner than'],
-        locks,
+        records.filter(({ links }) => links.lock === undefined),
         (lock) => [
           objectId('lock', lock.id),
           lock.sourceId,
           timeWords(lock.submittedAt),
           (lock.claims.scope ?? []).join(' '),
           String(lock.claims.retentionDays ?? ''),
-          lock.claims.legalHold === true
+          lock.claims.legalHold === true && !releases.has(lock.id)
             ? 'legal hold, until released'
             : timeWords(timestampOf(lockEnd(periodOf(lock)))),
         ],
+      ),
+      tableOf(
+        'Legal holds that were released',
+        ['Lock', 'Source', 'Released', 'Record of the release'],
+        [...releases],
+        ([lock, release]) => [objectId('lock', lock), release.sourceId, timeWords(release.submittedAt), release.id],
       ),
     ],
   };

@@ -5,6 +5,7 @@ import { PackTally } from '../../../../node/packs/report/pack-tally.ts';
 import type { Asserted } from '../../../../protocol/chain/asserted.ts';
 import type { Links } from '../../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
+import { objectId } from '../../../../protocol/object-ids.ts';
 import { recordOf } from '../../governance/records.ts';
 import { QUESTION } from './pack-question.ts';
 
@@ -29,6 +30,30 @@ test('a notification that another one replaced reports no incident', () => {
     incidentSection(QUESTION, tallyOf(records)).tables[0]?.rows[0]?.slice(-2);
   assert.equal(rowOf([incident, told]), ['notified', told.id]);
   assert.equal(rowOf([incident, told, correction]), ['overdue', correction.id]);
+});
+
+test('the release of a legal hold is no lock, and the hold that it ends is shown as released', () => {
+  const [held, other] = [1825, 3653].map((retentionDays) =>
+    recordOf({ kind: 'retention_lock', claims: { channel: 'direct', legalHold: true, retentionDays, scope: ['all'] } }),
+  );
+  assert.ok(held && other);
+  const release = recordOf({
+    kind: 'retention_lock',
+    claims: { channel: 'direct', legalHold: false, scope: ['all'] },
+    links: { lock: held.id },
+  });
+  const [locks, releases] = retentionSection(QUESTION, tallyOf([held, other, release])).tables;
+  assert.equal(
+    locks?.rows.map((row) => row[0]),
+    [held, other].map(({ id }) => objectId('lock', id)),
+  );
+  const [first = '', second] = locks?.rows.map((row) => row.at(-1)) ?? [];
+  assert.match(first, /^20\d\d-/);
+  assert.is(second, 'legal hold, until released');
+  assert.equal(
+    releases?.rows.map((row) => [row[0], row.at(-1)]),
+    [[objectId('lock', held.id), release.id]],
+  );
 });
 
 test('a section says so where there are more records of its kinds than are looked at', () => {
