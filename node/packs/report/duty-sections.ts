@@ -12,8 +12,11 @@ import type { Erasure } from '../making/asked-records.ts';
 import type { PackTally } from './pack-tally.ts';
 import { cutWords, type ReportSection, tableOf, timeWords } from './report-document.ts';
 
-/** Incidents with their clocks, as of the moment that the pack is of. */
-export function incidentSection({ asOf, kinds }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
+/**
+ * Incidents with their clocks, as of the end of the period: what was recorded after it is not in the pack. A period that
+ * ends later than the moment that the pack is of ends there.
+ */
+export function incidentSection({ asOf, kinds, to }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
   const incidents = kinds?.includes('incident') === false ? [] : lookedAt.filter(({ kind }) => kind === 'incident');
   const replaced = new Set(
     lookedAt.flatMap(({ kind, links }) => (kind === 'notification' ? (links.supersedes ?? []) : [])),
@@ -22,6 +25,7 @@ export function incidentSection({ asOf, kinds }: PackQuestion, { cutKinds, looke
   const superseded = new Set(
     lookedAt.flatMap(({ kind, links }) => (kind === 'incident' ? (links.supersedes ?? []) : [])),
   );
+  const end = to < asOf ? to : asOf;
   const histories = incidents.map((incident) => {
     const ids = correctedBy(incident, incidents);
     const notifications = told.filter(({ links }) => links.incident !== undefined && ids.has(links.incident));
@@ -31,7 +35,7 @@ export function incidentSection({ asOf, kinds }: PackQuestion, { cutKinds, looke
     id: 'incidents',
     title: 'Incidents and their clocks',
     paragraphs: [
-      `As of ${timeWords(asOf)}, by the records of this pack alone.`,
+      `As of ${timeWords(end)}, by the records of this pack alone.`,
       ...cutOf(cutKinds, ['incident', 'notification', 'decision']),
       CLOCK_NOTE,
     ],
@@ -46,7 +50,7 @@ export function incidentSection({ asOf, kinds }: PackQuestion, { cutKinds, looke
           history.incident.claims.severity ?? '',
           timeWords(history.incident.submittedAt),
           timeWords(clockStartOf(history.incident).at),
-          incidentState(history, Date.parse(asOf)),
+          incidentState(history, Date.parse(end)),
           history.notifications.map(({ id }) => id).join(' '),
         ],
       ),

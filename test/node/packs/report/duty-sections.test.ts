@@ -6,6 +6,7 @@ import type { Asserted } from '../../../../protocol/chain/asserted.ts';
 import type { Links } from '../../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { objectId } from '../../../../protocol/object-ids.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
 import { recordOf } from '../../governance/records.ts';
 import { QUESTION } from './pack-question.ts';
 
@@ -30,6 +31,17 @@ test('a notification that another one replaced reports no incident', () => {
     incidentSection(QUESTION, tallyOf(records)).tables[0]?.rows[0]?.slice(-2);
   assert.equal(rowOf([incident, told]), ['notified', told.id]);
   assert.equal(rowOf([incident, told, correction]), ['overdue', correction.id]);
+});
+
+test('a clock that goes on when the period ends is not overdue in a pack that is made later', () => {
+  const record = recordOf({ kind: 'incident', claims: { channel: 'direct', severity: 'serious' } });
+  const incident = { ...record, submittedAt: timestampOf(Date.UTC(2026, 11, 30)) };
+  const asked = (asOf: number) => ({ ...QUESTION, asOf: timestampOf(asOf) });
+  const stateOf = (asOf: number) => incidentSection(asked(asOf), tallyOf([incident])).tables[0]?.rows[0]?.[5];
+  // It may have been reported in January, of which the pack knows nothing.
+  assert.is(stateOf(Date.UTC(2027, 1, 1)), 'open');
+  assert.match(incidentSection(asked(Date.UTC(2027, 1, 1)), tallyOf([])).paragraphs.join(), 'As of 2027-01-01');
+  assert.match(incidentSection(asked(Date.UTC(2026, 11, 31)), tallyOf([])).paragraphs.join(), 'As of 2026-12-31');
 });
 
 test('the release of a legal hold is no lock, and the hold that it ends is shown as released', () => {
