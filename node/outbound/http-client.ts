@@ -31,6 +31,11 @@ export interface Validators {
   readonly lastModified: string | null;
 }
 
+/** Whether a request that sends these along is a conditional one: to any other a 304 is no answer (RFC 9110 §15.4.5). */
+export function isConditional({ etag, lastModified }: Validators): boolean {
+  return etag !== null || lastModified !== null;
+}
+
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;

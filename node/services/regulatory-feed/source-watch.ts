@@ -4,7 +4,7 @@ import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { doubledPause } from '../../concurrency/backoff.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
-import { type AnswerHead, HttpError, httpRequest, type Validators } from '../../outbound/http-client.ts';
+import { type AnswerHead, HttpError, httpRequest, isConditional, type Validators } from '../../outbound/http-client.ts';
 import type { Store } from '../../store/store.ts';
 import { MAX_DOCUMENT_BYTES } from './document-reader.ts';
 import type { ItemIntake } from './item-intake.ts';
@@ -43,19 +43,19 @@ export async function fetchDocument(url: string, known: Validators, signal: Abor
       maxBytes: MAX_DOCUMENT_BYTES,
       signal,
     });
-    if (answer.status !== OK) return withoutDocument(answer);
+    if (answer.status !== OK) return withoutDocument(answer, known);
     const { headers, validators, bytes } = answer;
     return { outcome: 'document', document: { bytes, contentType: headers.get('content-type') }, validators };
   } catch (error) {
     // What else it says than a document holds whatever became of the body.
     const head = error instanceof HttpError ? error.answer : null;
-    if (head !== null && head.status !== OK) return withoutDocument(head);
+    if (head !== null && head.status !== OK) return withoutDocument(head, known);
     return failed(error instanceof Error ? reasonOf(error) : 'it cannot be reached');
   }
 }
 
-function withoutDocument({ status, headers }: AnswerHead): Fetched {
-  if (status === 304) return { outcome: 'unchanged' };
+function withoutDocument({ status, headers }: AnswerHead, known: Validators): Fetched {
+  if (status === 304 && isConditional(known)) return { outcome: 'unchanged' };
   return failed(`it answers ${status}`, readRetryAfter(headers.get('retry-after'), Date.now()));
 }
 

@@ -1,4 +1,10 @@
-import { type HttpDownload, HttpError, httpDownload, type Validators } from '../../../outbound/http-client.ts';
+import {
+  type HttpDownload,
+  HttpError,
+  httpDownload,
+  isConditional,
+  type Validators,
+} from '../../../outbound/http-client.ts';
 import { ListError } from '../list-error.ts';
 
 export type Download =
@@ -22,7 +28,7 @@ export async function download(
   const { status, validators, body } = answer;
   if (status === 200) return { unchanged: false, validators, bytes: () => bodyOf(url, body()) };
   await answer.discard();
-  if (status === 304 && known !== undefined) return { unchanged: true };
+  if (status === 304 && known !== undefined && isConditional(known)) return { unchanged: true };
   throw new ListError('download', `${hostOf(url)} answers ${status}`);
 }
 

@@ -53,4 +53,12 @@ test('one that refuses is taken at its word, and how long it asks to be left alo
   }
 });
 
+test('that nothing has changed is believed where it was asked, and is a failure where it was not', async () => {
+  status = 304;
+  const signal = new AbortController().signal;
+  assert.equal(await fetched(), { outcome: 'failed', reason: 'it answers 304', retryAfterMs: 120_000 });
+  const known = { etag: '"a"', lastModified: null };
+  assert.equal(await fetchDocument(url, known, signal), { outcome: 'unchanged' });
+});
+
 test.run();

@@ -143,6 +143,14 @@ test('a page, an error, an empty body, and a redirect that leads nowhere good ar
   }
 });
 
+test('a source that gives nothing to compare by, and says that nothing has changed, is not believed', async () => {
+  contents = ofacEdition(31);
+  behave = (_, response, name) => void response.writeHead(200).end(String(contents[name]));
+  await updates.update(SDN);
+  const refusal = await refusalOf((_, response) => void response.writeHead(304).end());
+  assert.match(refusal, /^download: .* answers 304/);
+});
+
 test('a redirect on the same machine is followed', async () => {
   contents = ofacEdition(31);
   behave = (request, response, name) => {
