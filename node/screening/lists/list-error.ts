@@ -7,6 +7,8 @@ export const LIST_ERROR_CODES = [
   'too-large',
   /** The new edition has far fewer entries than the one in force. */
   'shrank',
+  /** The files of the new edition bear an earlier day than those of the one in force. */
+  'older',
   /** A sample would take the place of a real list. */
   'sample',
   /** The kept files of an edition are gone, or not those that were taken. */

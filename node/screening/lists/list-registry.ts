@@ -80,7 +80,7 @@ export interface ListRegistryOptions {
 export interface Incoming {
   readonly files: readonly IncomingFile[];
   readonly origin: Pick<EditionOrigin, 'kind' | 'urls'>;
-  /** Takes an edition however much smaller it is than the one in force. */
+  /** Takes an edition however much smaller, or older, it is than the one in force. */
   readonly acceptShrink?: boolean;
 }
 
@@ -170,7 +170,7 @@ export class ListRegistry implements Lists {
       }
       const retrievedAt = timestampOf(this.#options.now());
       const manifest = await stageEdition(this.#root, listId, files);
-      if (!acceptShrink) await this.#requireSize(manifest, before);
+      if (!acceptShrink) await this.#requireNoStepBack(manifest, before);
       const unchanged = before?.fileHash === manifest.fileHash;
       return this.#putInForce(manifest, retrievedAt, { ...origin, unchanged, shrinkAccepted: acceptShrink });
     });
@@ -197,19 +197,16 @@ export class ListRegistry implements Lists {
   }
 
   /** A sample may be replaced by anything. What is refused and never was in force is not kept. */
-  async #requireSize(manifest: EditionManifest, before: Edition | undefined): Promise<void> {
+  async #requireNoStepBack(manifest: EditionManifest, before: Edition | undefined): Promise<void> {
     if (before === undefined || before.sample || before.fileHash === manifest.fileHash) return;
     const then = await manifestIn(this.directoryOf(before)).then(sizesOf, () => entriesAndNames(before));
-    const sizes = sizesOf(manifest);
-    if (then.every(([size], i) => (sizes[i]?.[0] ?? 0) >= size * LEAST_SHARE)) return;
+    const refusal = ageRefusal(manifest, before) ?? sizeRefusal(sizesOf(manifest), then);
+    if (refusal === undefined) return;
     const { listId, fileHash } = manifest;
     if ((await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)])) === undefined) {
       await rm(this.directoryOf(manifest), { recursive: true, force: true });
     }
-    throw new ListError(
-      'shrank',
-      `it has ${wordsOf(sizes)}; the edition in force has ${wordsOf(then)}. --accept-shrink takes it all the same`,
-    );
+    throw refusal;
   }
 
   /** The edition that a record attests. Throws `ListError` where its files are gone. */
@@ -226,6 +223,24 @@ export class ListRegistry implements Lists {
     }
     return { ...describe(manifest, retrievedAt), attestationId: found.record.id };
   }
+}
+
+/** Of an edition whose files bear an earlier day than those in force: a cache or a mirror may give out what it held. */
+function ageRefusal({ fileDate: now }: EditionManifest, { fileDate: then }: Edition): ListError | undefined {
+  const [newDay, oldDay] = [now, then].map((date) => /^\d{4}-\d{2}-\d{2}/.exec(date ?? '')?.[0]);
+  if (newDay === undefined || oldDay === undefined || newDay >= oldDay) return undefined;
+  return new ListError(
+    'older',
+    `its files are of ${newDay}, those of the edition in force of ${oldDay}. --accept-shrink takes it all the same`,
+  );
+}
+
+function sizeRefusal(now: readonly Size[], then: readonly Size[]): ListError | undefined {
+  if (then.every(([size], i) => (now[i]?.[0] ?? 0) >= size * LEAST_SHARE)) return undefined;
+  return new ListError(
+    'shrank',
+    `it has ${wordsOf(now)}; the edition in force has ${wordsOf(then)}. --accept-shrink takes it all the same`,
+  );
 }
 
 /** How many of what. */

@@ -225,6 +225,20 @@ test('a node whose edition is gone says so and starts; the list is missing until
   assert.is((await post('eu-consolidated', 'import', { directory: SAMPLES })).outcome, 'taken');
 });
 
+test('an edition whose files are of an earlier day is refused until the operator accepts it', async () => {
+  const un = async (day: string, name: string, more = {}) => {
+    const file = unFile(unIndividual(1, name), `dateGenerated="${day}T23:00:03.110Z"`);
+    await write('un-sc-consolidated', { 'consolidated.xml': file });
+    return post('un-sc-consolidated', 'import', { directory: folder, ...more });
+  };
+  assert.is((await un('2026-11-02', 'LISTED THEN', { acceptShrink: true })).outcome, 'taken');
+  assert.is((await un('2026-11-02', 'LISTED THAT DAY')).outcome, 'taken');
+  const refused = await un('2026-11-01', 'DELISTED');
+  assert.equal([refused.code, refused.edition?.fileDate?.slice(0, 10)], ['older', '2026-11-02']);
+  assert.match(refused.detail ?? '', 'of 2026-11-01, those of the edition in force of 2026-11-02');
+  assert.is((await un('2026-11-01', 'DELISTED', { acceptShrink: true })).outcome, 'taken');
+});
+
 test('an edition that lost its addresses, or its names in original script, is refused though it has as many names', async () => {
   const rows = Array.from({ length: 80 }, (_, i) => {
     const remarks = i < 10 ? `Digital Currency Address - ETH 0x${String(i).padStart(40, '0')};` : undefined;
