@@ -22,6 +22,7 @@ export interface ChainWatchOptions {
   readonly kept: KeptLog;
   readonly statements: StatementWatch;
   readonly nodes: WatchedNodes;
+  readonly now: () => number;
   /** In [0, 1): which batches are looked at again. */
   readonly random: () => number;
   /** Told of every decided envelope as a node shows it first. */
@@ -34,6 +35,8 @@ export interface ChainWatchOptions {
 export interface OpenBatch {
   readonly batch: number;
   readonly sealedAt: string;
+  /** When it was seen first, in epoch milliseconds: `sealedAt` is the word of its node. */
+  readonly seenAt: number;
 }
 
 /** Pages of one chain in one round at most. */
@@ -128,8 +131,9 @@ export class ChainWatch {
 
   /** What nodes show after the last decided batch: it waits for the ledger. */
   async #readOpen(node: NodeId): Promise<void> {
-    const { nodes } = this.#options;
+    const { nodes, now } = this.#options;
     const decided = this.decided(node);
+    const before = new Map(this.open(node).map(({ batch, seenAt }) => [batch, seenAt]));
     this.#open.delete(node);
     for (const { node: by, view } of nodes.answering) {
       if ((view.heads.find((one) => one.node === node)?.batch ?? 0) <= decided) continue;
@@ -137,7 +141,9 @@ export class ChainWatch {
         const { batches } = await by.chain(node, decided + 1);
         const open = batches.flatMap(({ envelope: signed }, i): OpenBatch[] => {
           const envelope = this.#opened(signed, node, decided + 1 + i);
-          return envelope === null ? [] : [{ batch: envelope.batch, sealedAt: envelope.sealedAt }];
+          if (envelope === null) return [];
+          const { batch, sealedAt } = envelope;
+          return [{ batch, sealedAt, seenAt: before.get(batch) ?? now() }];
         });
         if (open.length > this.open(node).length) this.#open.set(node, open);
       });

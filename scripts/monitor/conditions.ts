@@ -92,7 +92,8 @@ export function seeRevocations({ statements, kept, alerts, now, patience }: Watc
 function seeUndecided({ chains, alerts, now, patience, atEnd }: Watched, node: NodeId): void {
   const open = chains.open(node);
   const [first] = open;
-  if (first === undefined || !atEnd || now - Date.parse(first.sealedAt) <= patience.anchorMs) return;
+  if (first === undefined || !atEnd) return;
+  if (now - Math.min(Date.parse(first.sealedAt), first.seenAt) <= patience.anchorMs) return;
   const more = open.length === 1 ? '' : `, and ${open.length - 1} after it`;
   alerts.see('anchor-missing', `${node}/${first.batch}`, `sealed ${first.sealedAt} and not on the ledger${more}`, now);
 }

@@ -230,6 +230,18 @@ test('a batch that is not on the ledger after a minute is told, and what it took
   assert.match(late?.detail ?? '', /^on the ledger 9\d(\.\d+)? s after/);
 });
 
+test('a batch that says it was sealed in years to come and is not on the ledger is missed all the same', async () => {
+  await using world = await WatchedWorld.create();
+  await world.seal('eu', { envelope: { sealedAt: timestampOf(world.federation.now + 50 * 365 * 86_400_000) } });
+  world.messages.pop();
+  await using watched = await world.watch();
+  await watched.monitor.poll();
+  assert.equal(standing(watched.monitor), []);
+  world.ahead += 120_000;
+  await watched.monitor.poll();
+  assert.equal(standing(watched.monitor), ['anchor-missing eu/1']);
+});
+
 test('a batch that says it was sealed after the ledger had it is misdated', async () => {
   await using world = await WatchedWorld.create();
   await world.seal('eu', { envelope: { sealedAt: timestampOf(world.federation.now + 600_000) } });
