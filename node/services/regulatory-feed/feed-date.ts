@@ -102,8 +102,11 @@ function inOffset(local: number, zone: string): number | null {
  */
 function inZone(local: number, timeZone: string | undefined): number | null {
   if (timeZone === undefined) return null;
-  const guess = local - offsetAt(local, timeZone);
-  return local - offsetAt(guess, timeZone);
+  // No zone changes its clocks twice in two days.
+  const before = local - offsetAt(local - DAY_MS, timeZone);
+  const after = local - offsetAt(local + DAY_MS, timeZone);
+  const shown = [before, after].filter((at) => at + offsetAt(at, timeZone) === local);
+  return shown.length === 0 ? before : Math.max(...shown);
 }
 
 /** What clocks in the zone are ahead of UTC. In milliseconds. */

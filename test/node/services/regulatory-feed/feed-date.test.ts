@@ -32,6 +32,20 @@ test('a time without zone is that of the source: in London in summer and in wint
   assert.is(iso('2026-07-27T15:30:00'), null);
 });
 
+test('of a time that a zone has twice the later is taken, and one that it passes over is as if it did not', () => {
+  const at = (text: string, zone: string) => new Date(readFeedDate(text, zone)?.at ?? 0).toISOString();
+  for (const [zone, twice, later, skipped, unchanged] of [
+    ['Europe/London', '2026-10-25 01:30', '2026-10-25T01:30', '2026-03-29 01:30', '2026-03-29T01:30'],
+    ['America/New_York', '2026-11-01 01:30', '2026-11-01T06:30', '2026-03-08 02:30', '2026-03-08T07:30'],
+    ['Australia/Sydney', '2026-04-05 02:30', '2026-04-04T16:30', '2026-10-04 02:30', '2026-10-03T16:30'],
+  ] as const) {
+    assert.is(at(twice, zone), `${later}:00.000Z`, zone);
+    assert.is(at(skipped, zone), `${unchanged}:00.000Z`, zone);
+  }
+  assert.is(at('2026-11-01 00:59', 'America/New_York'), '2026-11-01T04:59:00.000Z');
+  assert.is(at('2026-11-01 02:00', 'America/New_York'), '2026-11-01T07:00:00.000Z');
+});
+
 test('what is no date is none, however near it comes', () => {
   for (const text of ['', 'yesterday', '31 Feb 2026 00:00 GMT', '2026-13-01', '2026-02-30', '30 Jun 2026 25:00 GMT']) {
     assert.is(iso(text), null, text);
