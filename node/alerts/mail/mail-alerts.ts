@@ -159,7 +159,7 @@ export class MailAlerts {
       if (alert.account !== account || !alert.events.includes(event)) continue;
       const isCounted = event === 'record.confirmed' || (this.#waiting.get(this.tokenOf(alert)) ?? 0) >= MAX_NOTICES;
       if (isCounted) operations.push(await this.#counted(alert, event, countOf(data.attestationIds)));
-      else operations.push(this.#notice(alert, event, subject, noticeLine(event, data)));
+      else operations.push(await this.#notice(alert, event, subject, noticeLine(event, data)));
     }
     return operations;
   }
@@ -179,11 +179,13 @@ export class MailAlerts {
     await this.#end(alert, 'node');
   }
 
-  #notice(alert: MailAlert, event: AlertEvent, subject: string, line: string): Operation {
+  /** In the place of one that waits under the same subject: what is in a new state again. */
+  async #notice(alert: MailAlert, event: AlertEvent, subject: string, line: string): Promise<Operation> {
+    const parts = [alert.account, alert.recipient, event, subject];
     const token = this.tokenOf(alert);
-    this.#waiting.set(token, (this.#waiting.get(token) ?? 0) + 1);
-    const notice = { foundAt: timestampOf(this.#options.now()), line, count: 1 };
-    return noticeTable.put([alert.account, alert.recipient, event, subject], notice);
+    const isNew = (await noticeTable.get(this.#options.store, ...parts)) === undefined;
+    if (isNew) this.#waiting.set(token, (this.#waiting.get(token) ?? 0) + 1);
+    return noticeTable.put(parts, { foundAt: timestampOf(this.#options.now()), line, count: 1 });
   }
 
   async #counted(alert: MailAlert, event: AlertEvent, count: number): Promise<Operation> {
