@@ -176,11 +176,11 @@ export class Deliveries implements AsyncDisposable {
     for await (const [parts, account] of due) {
       if (this.#busy.size >= AT_ONCE || looked++ >= MAX_LOOKED_AT || this.#ending.signal.aborted) return;
       this.#place = parts.join('/');
-      const [, webhook = '', id = ''] = parts;
+      const [at = '', webhook = '', id = ''] = parts;
       const hook = this.#options.webhooks.find(account, webhook);
-      if (hook === undefined) await this.#forget(webhook, id);
+      if (hook === undefined) await this.#forget(Number(at), webhook, id);
       if (hook === undefined || this.#busy.has(hook.id) || !isDeliveryId(id)) continue;
-      const sending = this.#send(hook, id).finally(() => {
+      const sending = this.#send(hook, id, Number(at)).finally(() => {
         this.#busy.delete(hook.id);
         this.wake();
       });
@@ -189,18 +189,23 @@ export class Deliveries implements AsyncDisposable {
     this.#place = undefined;
   }
 
-  /** What was found to tell while its webhook was being deleted. */
-  async #forget(webhook: string, id: string): Promise<void> {
+  /** What was found to tell, or was sent, while its webhook was being deleted. */
+  async #forget(at: number, webhook: string, id: string): Promise<void> {
     const { store } = this.#options;
     const delivery = await deliveryTable.get(store, webhook, id);
-    if (delivery !== undefined) await store.write(deliveryRemoval(delivery));
+    const removal = delivery === undefined ? [] : deliveryRemoval(delivery);
+    await store.write([deliveryDueTable.del(at, webhook, id), ...removal]);
   }
 
-  /** Never rejects. */
-  async #send(webhook: Webhook, id: DeliveryId): Promise<void> {
+  /** `at`: when it is due by the row that leads here; a row of nothing that is due then is taken away. Never rejects. */
+  async #send(webhook: Webhook, id: DeliveryId, at: number): Promise<void> {
+    const { store } = this.#options;
     try {
-      const delivery = await deliveryTable.get(this.#options.store, webhook.id, id);
-      if (delivery?.state !== 'pending') return;
+      const delivery = await deliveryTable.get(store, webhook.id, id);
+      if (delivery?.state !== 'pending' || delivery.nextAt !== at) {
+        await store.write([deliveryDueTable.del(at, webhook.id, id)]);
+        return;
+      }
       const outcome = await this.#attempt(webhook, delivery);
       if (this.#ending.signal.aborted && outcome.status === null) return;
       await this.#note(webhook, delivery, outcome);

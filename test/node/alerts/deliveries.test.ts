@@ -3,6 +3,7 @@ import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Deliveries } from '../../../node/alerts/deliveries.ts';
+import { deliveryDueTable, deliveryTable } from '../../../node/alerts/webhook-tables.ts';
 import { WebhookSecrets } from '../../../node/alerts/signature.ts';
 import { MAX_WEBHOOKS, Webhooks } from '../../../node/alerts/webhooks.ts';
 import { HttpError } from '../../../node/outbound/http-client.ts';
@@ -14,6 +15,7 @@ import { LogStore } from '../log/log-store.ts';
 const NODE = nodeId('eu');
 const HANGING = 'https://hangs.example/hook';
 const PROMPT = 'https://prompt.example/hook';
+const FAILING = 'https://fails.example/hook';
 const LONG_QUEUE = 4_500;
 /** Well below the time that a receiver may take to answer. In milliseconds. */
 const SOON_MS = 10_000;
@@ -21,11 +23,15 @@ const SOON_MS = 10_000;
 /** Two accounts: `first` has webhooks whose receivers never answer, `second` one whose receiver does at once. */
 class World implements AsyncDisposable {
   readonly received: string[] = [];
+  readonly webhooks: Webhooks;
+  /** What a receiver that fails is asked for is answered once this resolves. */
+  answering: Promise<void> = Promise.resolve();
   readonly #logStore: LogStore;
   readonly #deliveries: Deliveries;
 
   private constructor(logStore: LogStore, webhooks: Webhooks) {
     this.#logStore = logStore;
+    this.webhooks = webhooks;
     this.#deliveries = new Deliveries({
       store: logStore.store,
       node: NODE,
@@ -37,19 +43,29 @@ class World implements AsyncDisposable {
       post: async ({ href }, { signal }) => {
         this.received.push(href);
         if (href === PROMPT) return { status: 204, retryAfter: null };
+        if (href === FAILING) {
+          await this.answering;
+          return { status: 500, retryAfter: null };
+        }
         await sleep(600_000, undefined, { signal }).catch(() => undefined);
         throw new HttpError('aborted', 'was given up');
       },
     });
   }
 
-  static async start(hanging: number): Promise<World> {
+  /** `beforeWrite`: awaited before a change of the webhooks is written. */
+  static async start(hanging: number, beforeWrite = async () => {}): Promise<World> {
     const logStore = await LogStore.open();
     const webhooks = await Webhooks.open({
       store: logStore.store,
       node: NODE,
       secrets: new WebhookSecrets(Buffer.alloc(32, 7)),
-      auditLog: { recordWith: (_account, _facts, operations) => logStore.store.write(operations) },
+      auditLog: {
+        async recordWith(_account, _facts, operations) {
+          await beforeWrite();
+          await logStore.store.write(operations);
+        },
+      },
       reach: 'public',
       now: Date.now,
     });
@@ -70,10 +86,18 @@ class World implements AsyncDisposable {
     await this.store.write(operations.flat());
   }
 
+  due(): Promise<readonly [readonly string[], string][]> {
+    return Array.fromAsync(deliveryDueTable.under(this.store, []));
+  }
+
   /** Sends what is due until the second account was told. */
   async sendUntilTold(): Promise<void> {
     this.#deliveries.start();
     await until('the second account to be told', () => this.received.includes(PROMPT), SOON_MS);
+  }
+
+  start(): void {
+    this.#deliveries.start();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -98,6 +122,37 @@ test('however much waits for a receiver that hangs, others are told', async () =
   await world.tell('second');
   await world.sendUntilTold();
   assert.is(world.received.filter((url) => url === HANGING).length, 1);
+});
+
+test('of a webhook that is deleted while a delivery fails, nothing is due for ever', async () => {
+  let beforeWrite = async () => {};
+  await using world = await World.start(0, () => beforeWrite());
+  const { webhook } = await world.webhooks.create('third', { url: FAILING, events: ['key.expiring'] }, 'key');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.answering = promise;
+  await world.tell('third');
+  world.start();
+  await until('the receiver to be asked', () => world.received.includes(FAILING));
+  const attempts = async () =>
+    (await Array.fromAsync(deliveryTable.under(world.store, [webhook.id]))).map(([, delivery]) => delivery.attempts);
+  // The rows that are deleted were read before the attempt was noted, and are written after it.
+  beforeWrite = async () => {
+    resolve();
+    await until('the attempt to be noted', async () => (await attempts())[0] === 1);
+  };
+  await world.webhooks.delete('third', webhook.id, 'key');
+  assert.equal(await attempts(), []);
+  await until('nothing to be due', async () => (await world.due()).length === 0, SOON_MS);
+});
+
+test('a row of what is not due any more is taken away, and costs no look after the other', async () => {
+  await using world = await World.start(0);
+  await world.tell('second');
+  const [[at = '', webhook = '', id = ''] = []] = (await world.due()).map(([parts]) => parts);
+  await world.store.write([deliveryDueTable.put([Number(at) - 1, webhook, id], 'second')]);
+  await world.sendUntilTold();
+  await until('nothing to be due', async () => (await world.due()).length === 0, SOON_MS);
+  assert.equal(world.received, [PROMPT], 'and is sent once');
 });
 
 test.run();
