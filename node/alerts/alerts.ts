@@ -52,8 +52,8 @@ export class Alerts {
   }
 
   /**
-   * Tells accounts of something of the node's that is in a new state; nobody, where it is the state that was told of last,
-   * or the first that is known.
+   * Tells accounts of something of the node's that is in a new state; nobody, where it is the state that was told of
+   * last, or the first that is known.
    */
   async tellState(accounts: Iterable<string>, alert: Omit<Alert, 'account'>, state: string): Promise<void> {
     const { event, subject } = alert;

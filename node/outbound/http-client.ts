@@ -31,7 +31,7 @@ export interface Validators {
   readonly lastModified: string | null;
 }
 
-/** Whether a request that sends these along is a conditional one: to any other a 304 is no answer (RFC 9110 §15.4.5). */
+/** Whether a request that sends these along is conditional: to any other a 304 is no answer (RFC 9110 §15.4.5). */
 export function isConditional({ etag, lastModified }: Validators): boolean {
   return etag !== null || lastModified !== null;
 }

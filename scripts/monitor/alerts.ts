@@ -6,8 +6,8 @@ import { Closed, CountShape } from '../../protocol/shapes.ts';
  */
 export const CONDITIONS = [
   /**
-   * A node shows a batch that was sealed, or seen first, longer ago than the promise, and the ledger, read to its end, did
-   * not decide it.
+   * A node shows a batch that was sealed, or seen first, longer ago than the promise, and the ledger, read to its end,
+   * did not decide it.
    */
   'anchor-missing',
   /** A batch was named, and what its name waits for does not come: another number, or a majority. */

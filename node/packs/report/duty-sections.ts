@@ -13,8 +13,8 @@ import type { PackTally } from './pack-tally.ts';
 import { cutWords, type ReportSection, tableOf, timeWords } from './report-document.ts';
 
 /**
- * Incidents with their clocks, as of the end of the period: what was recorded after it is not in the pack. A period that
- * ends later than the moment that the pack is of ends there.
+ * Incidents with their clocks, as of the end of the period: what was recorded after it is not in the pack. A period
+ * that ends later than the moment that the pack is of ends there.
  */
 export function incidentSection({ asOf, kinds, to }: PackQuestion, { cutKinds, lookedAt }: PackTally): ReportSection {
   const incidents = kinds?.includes('incident') === false ? [] : lookedAt.filter(({ kind }) => kind === 'incident');

@@ -247,8 +247,8 @@ function sizeRefusal(now: readonly Size[], then: readonly Size[]): ListError | u
 type Size = readonly [count: number, what: string];
 
 /**
- * What may not shrink unseen. Addresses, and names in the list's own script, are few beside the others: where a companion
- * file comes empty, or the form of a field changes, they are gone and the number of names is nearly the same.
+ * What may not shrink unseen. Addresses, and names in the list's own script, are few beside the others: where a
+ * companion file comes empty, or the form of a field changes, they are gone and the number of names is nearly the same.
  */
 function sizesOf(manifest: EditionManifest): readonly Size[] {
   const { names, addressCount } = manifest;

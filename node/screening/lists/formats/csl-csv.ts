@@ -9,8 +9,8 @@ const COLUMNS = ['source', 'type', 'programs', 'name', 'federal_register_notice'
 type Column = (typeof COLUMNS)[number];
 
 /**
- * Ends the `source` of every row of the Bureau of Industry and Security, whatever it calls its lists. The other rows copy
- * lists of OFAC and the State Department.
+ * Ends the `source` of every row of the Bureau of Industry and Security, whatever it calls its lists. The other rows
+ * copy lists of OFAC and the State Department.
  */
 const PUBLISHER = 'bureau of industry and security';
 const TYPES: Readonly<Record<string, EntryType>> = {
