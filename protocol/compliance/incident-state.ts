@@ -39,6 +39,11 @@ export function tellsOfNotification(record: Pick<AttestationRecord, 'claims' | '
   return isNotification(record) && (record.kind === 'notification' || !isEmpty);
 }
 
+/** Whether a notification tells an authority of it under the EU AI Act: what the states of an incident go by. */
+export function tellsAuthority(record: AttestationRecord): boolean {
+  return record.kind === 'decision' || isReport(record);
+}
+
 /** When a notification was sent: its caller's word, or the time of the record. */
 export function sentAt({ claims, submittedAt }: AttestationRecord): Timestamp {
   return claims.asserted?.sentAt ?? submittedAt;

@@ -18,7 +18,7 @@ import {
   statutoryClocks,
 } from '../../../protocol/compliance/notification-clock.ts';
 import { earliestDue, incidentClocks, inheritedClock } from '../../../protocol/compliance/incident-clocks.ts';
-import { incidentState, reportsOf } from '../../../protocol/compliance/incident-state.ts';
+import { incidentState, reportsOf, tellsAuthority } from '../../../protocol/compliance/incident-state.ts';
 import { INCIDENT_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
@@ -109,7 +109,7 @@ export function incidentItem(
   const { dueAt, ref } = earliestDue(record);
   const { role = null, reportability = null, memberStates = [], systemRef = null } = asserted;
   const start = clockStartOf(record);
-  const [first] = seen;
+  const first = seen.find(tellsAuthority);
   return {
     incidentId: objectId('incident', record.id),
     attestationId: record.id,

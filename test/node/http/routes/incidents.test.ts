@@ -201,6 +201,20 @@ test('an incident is notified by the first record of that event that names it', 
   assert.is(notificationAttestationId, told.attestationId);
 });
 
+test('an incident of which the provider alone was told is notified at no time', async () => {
+  const ask = await freshAccount();
+  const incidentId = String(accepted(await post({ severity: 'critical' }, ask)).incidentId);
+  const shown = async () => {
+    const [{ notifications = [], notificationState, notifiedAt, notificationAttestationId } = {}] = await list('', ask);
+    return [Object(notifications).length, notificationState, notifiedAt, notificationAttestationId];
+  };
+  accepted(await tell(incidentId, { to: 'provider' }, ask));
+  accepted(await tell(incidentId, { regime: 'gdpr' }, ask));
+  assert.equal((await shown()).with(1, null), [2, null, null, null]);
+  const told = accepted(await tell(incidentId, {}, ask));
+  assert.equal(await shown(), [3, 'notified-initial', told.submittedAt, told.attestationId]);
+});
+
 test('a notification is after the end of one clock and before that of another, side by side', async () => {
   const ask = await freshAccount();
   const awarenessAt = new Date(now() - 3 * DAY_MS).toISOString();
