@@ -210,7 +210,7 @@ export function parseJsonBody(text: string, limits: BodyLimits): JsonObject {
   const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = MAX_BODY_VALUES } = limits;
   let value: JsonValue;
   try {
-    value = parseJson(text, { maxDepth, maxValues });
+    value = parseJson(text, { maxDepth, maxValues, exactIntegers: true });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw notJson(error);

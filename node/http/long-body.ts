@@ -68,7 +68,7 @@ export function partText(bytes: Buffer, name: string): string {
 /** The value of a part of a body, which `name` says. Throws `Problem` `invalid-json`. */
 export function parsePart(text: string, maxDepth: number, maxValues: number, name: string): JsonValue {
   try {
-    return parseJson(text, { maxDepth, maxValues });
+    return parseJson(text, { maxDepth, maxValues, exactIntegers: true });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new Problem('invalid-json', `${name} is not acceptable JSON: ${error.message}.`, { cause: error });

@@ -7,7 +7,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'invalid-field':
     'A member or parameter has the wrong type, form, length or value. `errors` names each one and says what is wrong.',
   'invalid-json':
-    'The body is not one JSON object in UTF-8: a syntax error, a doubled member name, nesting over 32, more than 65,536 members and items, a byte order mark, or another type at the top.',
+    'The body is not one JSON object in UTF-8: a syntax error, a doubled member name, nesting over 32, more than 65,536 members and items, an integer that no double holds exactly (send it as a string), a byte order mark, or another type at the top.',
   'model-binding-invalid':
     '`model_ref` is not of the documented form. A binding is never dropped silently: correct it, or leave it out.',
   'source-mismatch': 'The record that you link to belongs to another source than the one you name.',

@@ -7,6 +7,8 @@ export interface ParseOptions {
   readonly maxDepth: number;
   /** Members and items allowed in all: what parsing costs grows with them, not with bytes. Default: no bound. */
   readonly maxValues?: number;
+  /** Whether an integer is refused that a double does not hold as it is written. Default: false, it is rounded. */
+  readonly exactIntegers?: boolean;
 }
 
 export const DEFAULT_MAX_DEPTH = 32;
@@ -16,6 +18,13 @@ const COMMA = 44;
 const COLON = 58;
 const OPENING_BRACKET = 91;
 const OPENING_BRACE = 123;
+const ZERO = 48;
+const NINE = 57;
+/** The fewest digits of an integer that a double may not hold. */
+const LONG_INTEGER = /[0-9]{16}/;
+/** The rest of a number's text, from a digit on. */
+const NUMBER = /[0-9.eE+-]*/y;
+const INTEGER = /^[0-9]+$/;
 
 /** Characters outside strings that tell of the values in a text. */
 interface Outline {
@@ -26,12 +35,13 @@ interface Outline {
 
 /**
  * Parses JSON text (RFC 8259) more strictly than JSON.parse: duplicate member names, lone surrogates, numbers beyond a
- * double's range, nesting over `maxDepth` and more than `maxValues` values are refused.
- * Throws `JsonError` with `syntax`, `duplicate-key`, `lone-surrogate`, `non-finite`, `too-deep` or `too-many-values`.
+ * double's range, nesting over `maxDepth` and more than `maxValues` values are refused, and so are integers that are
+ * not exact where that is asked for. Throws `JsonError` with `syntax`, `duplicate-key`, `lone-surrogate`, `non-finite`,
+ * `inexact-integer`, `too-deep` or `too-many-values`.
  */
 export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
   const { colons, values } = outlineOf(text);
-  const { maxDepth, maxValues = Infinity } = options;
+  const { maxDepth, maxValues = Infinity, exactIntegers = false } = options;
   if (values > maxValues) throw new JsonError('too-many-values', `more than ${maxValues} members and items`);
   let value: JsonValue;
   try {
@@ -43,7 +53,31 @@ export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFA
   if (countMembers(value, 1, maxDepth) !== colons) {
     throw new JsonError('duplicate-key', 'an object has two members of the same name');
   }
+  if (exactIntegers) requireExactIntegers(text);
   return value;
+}
+
+/** Looks through a text that is JSON, signs aside. Throws `JsonError` `inexact-integer`. */
+function requireExactIntegers(text: string): void {
+  if (!LONG_INTEGER.test(text)) return;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === QUOTE) i = closingQuote(text, i + 1);
+    if (unit < ZERO || unit > NINE) continue;
+    NUMBER.lastIndex = i;
+    const [number = ''] = NUMBER.exec(text) ?? [];
+    if (isRounded(number)) {
+      throw new JsonError('inexact-integer', 'an integer is one that no double holds exactly; send it as a string');
+    }
+    i += number.length - 1;
+  }
+}
+
+/** Of an integer: neither is it a double, nor is it written as RFC 8785 writes the one next to it. */
+function isRounded(number: string): boolean {
+  if (!INTEGER.test(number)) return false;
+  const value = Number(number);
+  return String(value) !== number && BigInt(value) !== BigInt(number);
 }
 
 /** Members and items of a text, at least as many as it has where it is JSON: what `maxValues` bounds. */

@@ -9,6 +9,7 @@ export type JsonErrorCode =
   | 'duplicate-key'
   | 'lone-surrogate'
   | 'non-finite'
+  | 'inexact-integer'
   | 'too-deep'
   | 'too-many-values'
   | 'not-canonical';

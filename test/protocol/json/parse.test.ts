@@ -112,6 +112,33 @@ test('refuses numbers beyond the range of a double', () => {
   assert.is(parseJson('1.7976931348623157e308'), Number.MAX_VALUE);
 });
 
+test('refuses integers that no double holds, where exact ones are asked for', () => {
+  const exact = { ...DEEP, exactIntegers: true };
+  const rounded = ['9007199254740993', '-9007199254740993', '12345678901234567890', '123456789012345678901234567890'];
+  for (const number of rounded) {
+    for (const text of [number, `[0,${number}]`, `{"a":{"b":${number} }}`, `{"${number}":[ ${number}\n]}`]) {
+      assertRefused('inexact-integer', text, exact);
+      assert.equal(parseJson(text, DEEP), JSON.parse(text));
+    }
+  }
+  const held = ['9007199254740992', '-9007199254740994', '1180591620717411303424', '12345678901234567000', '0'];
+  const others = ['0.12345678901234567890', '1.2345678901234567890e3', '9007199254740993.0', '"9007199254740993"'];
+  const inStrings = ['{"9007199254740993\\"":1}', '["\\\\",9007199254740992,"\\"9007199254740993"]'];
+  for (const text of [...held, ...others, ...inStrings]) assert.equal(parseJson(text, exact), JSON.parse(text), text);
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (integer) => {
+      const text = `{"n":[${integer}]}`;
+      const isHeld = BigInt(Number(integer)) === integer || String(Number(integer)) === String(integer);
+      assert.is(
+        outcome(() => parseJson(text, exact)),
+        isHeld ? 'read' : 'inexact-integer',
+        text,
+      );
+    }),
+  );
+  fc.assert(fc.property(anyJson, (value) => void parseJson(JSON.stringify(value), exact)));
+});
+
 test('counts nesting from one, and refuses one level too many', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   assert.ok(parseJson(nested(DEFAULT_MAX_DEPTH)));

@@ -122,6 +122,7 @@ test('a bad batch names its field, makes no record and costs nothing; the paymen
     [batch(good, { data: { x: 'y'.repeat(70_000) } }), 'payload-too-large', 'records[1]'],
     [batch({ ...good, more: 'x'.repeat(20_000) }), 'payload-too-large', 'records[0].more'],
     ['{"agentId":"a","records":[{"data":{}},{"data":{"a":1,"a":2}}]}', 'invalid-json', undefined],
+    ['{"agentId":"a","records":[{"data":{}},{"data":{"a":9007199254740993}}]}', 'invalid-json', undefined],
     ['{"agentId":"a","records":[{"data":{}},]}', 'invalid-json', undefined],
     [`{"agentId":"a","records":[{"data":{}}],"records":[{"data":{}}]}`, 'invalid-json', undefined],
   ];

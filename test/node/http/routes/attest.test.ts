@@ -251,6 +251,21 @@ test('duplicate members are 400 wherever they are, however they are spelt', asyn
   }
 });
 
+test('an integer is signed as it was sent or refused, and never taken for another', async () => {
+  const decision = (id: string): string => `{"sourceId":"loan-model","data":{"n":${++unique},"id":${id}}}`;
+  const { status, body } = await node.post('/v1/attest', decision('9007199254740992'));
+  assert.is(status, 200);
+  const { text } = await node.get(`/v1/bundles/${String(body.attestationId)}?partial=1&disclosure=1`);
+  assert.match(text, '"id":9007199254740992,');
+  for (const path of ['/v1/attest', '/v1/tiered-attest']) {
+    const rounded = await node.post(path, decision('9007199254740993'));
+    requireProblem(rounded, 'invalid-json', path);
+    assert.match(String(rounded.body.detail), /integer .* string/);
+  }
+  const batch = `[${decision('1')},${decision('9007199254740993')}]`;
+  requireProblem(await node.post('/v1/tiered-attest-batch', batch), 'invalid-json', 'in a batch');
+});
+
 function payloadOf(bundle: JsonObject): JsonObject {
   const { disclosure } = bundle;
   assert.ok(typeof disclosure === 'object' && disclosure !== null && 'payload' in disclosure);
