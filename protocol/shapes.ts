@@ -62,6 +62,17 @@ export function documented(keywords: JsonObject): { readonly [DOCUMENTED]: JsonO
   return { [DOCUMENTED]: keywords };
 }
 
+/** Condition of an object: as many of these members as `how` says are there. Documented, and checked apart. */
+export function needs(how: 'anyOf' | 'oneOf', members: Readonly<Record<string, 'array' | 'string'>>) {
+  const present = Object.entries(members).map(([name, type]) => ({
+    type: 'object',
+    required: [name],
+    properties: { [name]: { type } },
+  }));
+  // Of `not` generators of clients make no types.
+  return documented({ not: { type: 'object', not: { [how]: present } } });
+}
+
 /** An object with these members and no other. */
 export function Closed<Members extends TProperties>(members: Members, words: ShapeWords = {}) {
   return Type.Object(members, { ...words, additionalProperties: false });

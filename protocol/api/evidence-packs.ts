@@ -5,6 +5,7 @@ import { MAX_PACK_SOURCES } from '../pack/manifest.ts';
 import {
   Closed,
   CountShape,
+  needs,
   NodeIdShape,
   OrdinalShape,
   OrNull,
@@ -37,22 +38,27 @@ const MAX_FRAMEWORKS = 64;
 const SystemRefShape = TextShape(1, 256);
 
 /** `POST /v1/evidence-packs`: `sources` or `systems`, and not both. */
-export const PackRequestShape = Closed({
-  sources: Type.Optional(Type.Array(SourceIdShape, { minItems: 1, maxItems: MAX_PACK_SOURCES, uniqueItems: true })),
-  /** Systems of the register: all sources of each. */
-  systems: Type.Optional(Type.Array(SystemRefShape, { minItems: 1, maxItems: MAX_PACK_SOURCES, uniqueItems: true })),
-  /** Records from this time or day on, and before the other. */
-  from: TimeOrDayShape,
-  to: TimeOrDayShape,
-  /** Nothing that was recorded later is in it. Default: now. */
-  asOf: Type.Optional(MomentShape),
-  /** Ids of frameworks for the table of gaps. Default: all. */
-  frameworks: Type.Optional(Type.Array(FrameworkShape.properties.id, { maxItems: MAX_FRAMEWORKS, uniqueItems: true })),
-  /** Kinds that tables and `records.csv` are narrowed to; all records are in the pack anyway. Default: all. */
-  kinds: Type.Optional(Type.Array(Type.Enum([...RECORD_KINDS]), { uniqueItems: true })),
-  /** Whether the contents of the records are in it. Default: not. */
-  disclosure: Type.Optional(Type.Boolean()),
-});
+export const PackRequestShape = Closed(
+  {
+    sources: Type.Optional(Type.Array(SourceIdShape, { minItems: 1, maxItems: MAX_PACK_SOURCES, uniqueItems: true })),
+    /** Systems of the register: all sources of each. */
+    systems: Type.Optional(Type.Array(SystemRefShape, { minItems: 1, maxItems: MAX_PACK_SOURCES, uniqueItems: true })),
+    /** Records from this time or day on, and before the other. */
+    from: TimeOrDayShape,
+    to: TimeOrDayShape,
+    /** Nothing that was recorded later is in it. Default: now. */
+    asOf: Type.Optional(MomentShape),
+    /** Ids of frameworks for the table of gaps. Default: all. */
+    frameworks: Type.Optional(
+      Type.Array(FrameworkShape.properties.id, { maxItems: MAX_FRAMEWORKS, uniqueItems: true }),
+    ),
+    /** Kinds that tables and `records.csv` are narrowed to; all records are in the pack anyway. Default: all. */
+    kinds: Type.Optional(Type.Array(Type.Enum([...RECORD_KINDS]), { uniqueItems: true })),
+    /** Whether the contents of the records are in it. Default: not. */
+    disclosure: Type.Optional(Type.Boolean()),
+  },
+  needs('oneOf', { sources: 'array', systems: 'array' }),
+);
 export type PackRequest = Readonly<Static<typeof PackRequestShape>>;
 
 export const PACK_STATES = ['queued', 'building', 'ready', 'failed'] as const;

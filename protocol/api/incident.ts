@@ -4,7 +4,7 @@ import { TRIGGERED_REGIMES } from '../compliance/regime-clocks.ts';
 import { INCIDENT_STATES } from '../compliance/incident-state.ts';
 import { CLOCK_BASES, CLOCK_NOTE, type ClockedRecord, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
 import { INCIDENT_REFERENCES } from '../compliance/references.ts';
-import { Closed, OrNull, TimestampShape } from '../shapes.ts';
+import { Closed, documented, OrNull, TimestampShape } from '../shapes.ts';
 import { MAX_LINKED } from '../chain/claims.ts';
 import { INCIDENT_CRITERIA, REPORTABILITIES, ROLES, SEVERITIES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
@@ -35,44 +35,57 @@ export const IncidentClockShape = Closed(
   { title: 'IncidentClock' },
 );
 
-/** `POST /v1/incident`: something went wrong. The severity drives the notification clock. */
-export const IncidentRequestShape = Type.Object({
-  sourceId: SourceIdShape,
-  severity: Type.Enum([...SEVERITIES]),
-  description: TextShape(1, 8000),
-  incidentPeriodStart: TimeOrDayShape,
-  /** Absent while it lasts. */
-  incidentPeriodEnd: Type.Optional(TimeOrDayShape),
-  reportedBy: Type.Optional(PersonShape),
-  /** When the caller became aware of it: the clock starts here, else with the record. */
-  awarenessAt: Type.Optional(TimeOrDayShape),
-  criteria: Type.Optional(
-    Type.Array(Type.Enum([...INCIDENT_CRITERIA]), { uniqueItems: true, maxItems: INCIDENT_CRITERIA.length }),
-  ),
-  memberStates: Type.Optional(Type.Array(TextShape(1, 64), { maxItems: MAX_MEMBER_STATES })),
-  relatedAttestationIds: Type.Optional(Type.Array(IdTextShape, { maxItems: MAX_LINKED })),
-  /** The incident that this one corrects. */
-  supersedes: Type.Optional(IdTextShape),
-  /** In which capacity the caller reports: a deployer is bound by Article 73 where the provider cannot be reached. */
-  role: Type.Optional(Type.Enum([...ROLES])),
-  providerUnreachable: Type.Optional(Type.Boolean()),
-  /** With a `rationale`, `not-reportable` closes the incident. */
-  reportability: Type.Optional(Type.Enum([...REPORTABILITIES])),
-  rationale: Type.Optional(TextShape(1, 4000)),
-  /** When the clocks of other regimes started, each by its own trigger. */
-  triggers: Type.Optional(Type.Array(TriggerShape, { minItems: 1, maxItems: TRIGGERED_REGIMES.length })),
-  detectedAt: Type.Optional(TimeOrDayShape),
-  /** When the caller became aware that it has to be reported. */
-  reportabilityKnownAt: Type.Optional(TimeOrDayShape),
-  nextReportAt: Type.Optional(TimeOrDayShape),
-  /** Other laws under which it is reported. */
-  reportedUnder: Type.Optional(TextShape(1, 1000)),
-  systemRef: Type.Optional(TextShape(1, 256)),
-  euDatabaseId: Type.Optional(TextShape(1, 256)),
-  modelId: Type.Optional(TextShape(1, 256)),
-  modelVersion: Type.Optional(TextShape(1, 128)),
-  riskAssessmentReviewed: Type.Optional(Type.Boolean()),
+/** What closes an incident is said with its reason. */
+const CLOSING_CONDITIONS = documented({
+  not: {
+    type: 'object',
+    required: ['reportability'],
+    properties: { reportability: { type: 'string', const: 'not-reportable' } },
+    not: { type: 'object', required: ['rationale'], properties: { rationale: { type: 'string', pattern: '\\S' } } },
+  },
 });
+
+/** `POST /v1/incident`: something went wrong. The severity drives the notification clock. */
+export const IncidentRequestShape = Type.Object(
+  {
+    sourceId: SourceIdShape,
+    severity: Type.Enum([...SEVERITIES]),
+    description: TextShape(1, 8000),
+    incidentPeriodStart: TimeOrDayShape,
+    /** Absent while it lasts. */
+    incidentPeriodEnd: Type.Optional(TimeOrDayShape),
+    reportedBy: Type.Optional(PersonShape),
+    /** When the caller became aware of it: the clock starts here, else with the record. */
+    awarenessAt: Type.Optional(TimeOrDayShape),
+    criteria: Type.Optional(
+      Type.Array(Type.Enum([...INCIDENT_CRITERIA]), { uniqueItems: true, maxItems: INCIDENT_CRITERIA.length }),
+    ),
+    memberStates: Type.Optional(Type.Array(TextShape(1, 64), { maxItems: MAX_MEMBER_STATES })),
+    relatedAttestationIds: Type.Optional(Type.Array(IdTextShape, { maxItems: MAX_LINKED })),
+    /** The incident that this one corrects. */
+    supersedes: Type.Optional(IdTextShape),
+    /** In which capacity the caller reports: a deployer is bound by Article 73 where the provider cannot be reached. */
+    role: Type.Optional(Type.Enum([...ROLES])),
+    providerUnreachable: Type.Optional(Type.Boolean()),
+    /** With a `rationale`, `not-reportable` closes the incident. */
+    reportability: Type.Optional(Type.Enum([...REPORTABILITIES])),
+    rationale: Type.Optional(TextShape(1, 4000)),
+    /** When the clocks of other regimes started, each by its own trigger. */
+    triggers: Type.Optional(Type.Array(TriggerShape, { minItems: 1, maxItems: TRIGGERED_REGIMES.length })),
+    detectedAt: Type.Optional(TimeOrDayShape),
+    /** When the caller became aware that it has to be reported. */
+    reportabilityKnownAt: Type.Optional(TimeOrDayShape),
+    nextReportAt: Type.Optional(TimeOrDayShape),
+    /** Other laws under which it is reported. */
+    reportedUnder: Type.Optional(TextShape(1, 1000)),
+    systemRef: Type.Optional(TextShape(1, 256)),
+    euDatabaseId: Type.Optional(TextShape(1, 256)),
+    modelId: Type.Optional(TextShape(1, 256)),
+    modelVersion: Type.Optional(TextShape(1, 128)),
+    riskAssessmentReviewed: Type.Optional(Type.Boolean()),
+  },
+  CLOSING_CONDITIONS,
+);
 
 export const ClockStartShape = Closed(
   { at: TimestampShape, basis: Type.Enum([...CLOCK_BASES]) },

@@ -3,11 +3,11 @@ import { Closed, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { KeyShape, KEYS_EXAMPLE } from './keys.ts';
 import { TextShape } from './fields.ts';
+import { MailAddressShape } from './network-addresses.ts';
 import { MAX_CODE_CHARACTERS } from './second-factors.ts';
 import { SCOPES } from './scopes.ts';
 import { SIGN_UP_EXAMPLE, SignUpAnswerShape } from './sign-up.ts';
 
-const MAX_EMAIL = 254;
 /** Most keys that one request ends: as many as an account has. */
 const MAX_REVOKED = 100;
 const MAX_KEY_ID = 64;
@@ -16,7 +16,7 @@ const MAX_KEY_ID = 64;
 export const LINK_TOKEN_PATTERN = '^[A-Za-z0-9_-]{43}$';
 
 /** `POST /v1/lost-key`. */
-export const LostKeyRequestShape = Closed({ email: TextShape(3, MAX_EMAIL) });
+export const LostKeyRequestShape = Closed({ email: MailAddressShape });
 
 /** The same for an address that has an account and for one that has none, and of the form of a sign-up's. */
 export const LostKeyAnswerShape = SignUpAnswerShape;

@@ -1,3 +1,6 @@
+import { documented } from '../shapes.ts';
+import { TextShape } from './fields.ts';
+
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4 = `${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?[0-9]))?`;
 const WORD = '[0-9a-fA-F]{1,4}';
@@ -17,5 +20,13 @@ export const ADDRESS_RANGE_PATTERN = `^(${IPV4}|${IPV6})$`;
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 
-/** A mail address in the dot-atom form of RFC 5322 §3.4.1: the document's words for what `isMailAddress` takes. */
-export const MAIL_ADDRESS_PATTERN = `^(?=.{1,64}@)${ATOM}(\\.${ATOM})*@(${LABEL}\\.)*(?![0-9]+$)${LABEL}$`;
+/** The dot-atom form of RFC 5322 §3.4.1: the document's words for what `isPublicMailAddress` takes. */
+const MAIL_ADDRESS_PATTERN = `^(?=.{1,64}@)${ATOM}(\\.${ATOM})*@(${LABEL}\\.)+(?![0-9]+$)${LABEL}$`;
+const MAX_MAIL_ADDRESS = 254;
+
+/** The mail address of a person. */
+export const MailAddressShape = TextShape(
+  3,
+  MAX_MAIL_ADDRESS,
+  documented({ format: 'email', pattern: MAIL_ADDRESS_PATTERN }),
+);

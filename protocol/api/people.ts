@@ -2,13 +2,11 @@ import Type, { type Static } from 'typebox';
 import { idPattern } from '../ids.ts';
 import { Closed, OrNull, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
-import { TextShape } from './fields.ts';
+import { MailAddressShape } from './network-addresses.ts';
 import type { KEY_PRESETS } from './scopes.ts';
 import { PRESET_NAMES } from './scopes.ts';
 import { MomentShape } from './times.ts';
 
-/** Longest mail address. In characters. */
-const MAX_EMAIL = 254;
 export type PersonId = string & { readonly __brand: 'PersonId' };
 const PERSON_ID_PATTERN = idPattern('per');
 export const PersonIdShape = Type.Unsafe<PersonId>(Type.String({ pattern: PERSON_ID_PATTERN }));
@@ -30,7 +28,7 @@ export function isMailReader(text: string): text is MailReader {
 
 /** `POST /v1/people`. */
 export const InviteRequestShape = Closed({
-  email: TextShape(3, MAX_EMAIL),
+  email: MailAddressShape,
   /** What they may do: that of the keys of this preset. */
   role: Type.Enum([...PRESET_NAMES]),
   /** When they may sign in no more. An auditor has one: 90 days, where nothing is said. */

@@ -1,14 +1,11 @@
 import Type from 'typebox';
-import { Closed, documented } from '../shapes.ts';
+import { Closed } from '../shapes.ts';
 import { AccountNodesShape } from './account.ts';
-import { TextShape } from './fields.ts';
-import { MAIL_ADDRESS_PATTERN } from './network-addresses.ts';
-
-const MAX_EMAIL = 254;
+import { MailAddressShape } from './network-addresses.ts';
 
 /** `POST /v1/sign-up`. */
 export const SignUpRequestShape = Closed({
-  email: TextShape(3, MAX_EMAIL, documented({ format: 'email', pattern: MAIL_ADDRESS_PATTERN })),
+  email: MailAddressShape,
   /** Absent: false, and of an account that is there already as it is. */
   compressPayloads: Type.Optional(
     Type.Boolean({ description: 'Payloads are compressed and padded before they are encrypted. Default: false.' }),

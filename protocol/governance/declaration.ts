@@ -7,6 +7,7 @@ import { MAX_LINKED } from '../chain/claims.ts';
 import type { RecordId } from '../ids.ts';
 import type { JsonObject } from '../json/value.ts';
 import type { ObjectKind } from '../object-ids.ts';
+import { needs } from '../shapes.ts';
 import type { GovernanceKind } from '../statement/vocabulary.ts';
 
 /** Names and words of a record, entries of a list of them, and sources of a system. In code points and in number. */
@@ -67,12 +68,14 @@ const LINK_MEMBERS = {
 };
 
 /** The schema of a kind's request: its own members, those of every kind, and the source. */
-export function requestShape({ kind, members, required }: Declaration): TObject {
+export function requestShape({ kind, members, required, oneOf: some }: Declaration): TObject {
   const properties: TProperties = { sourceId: Type.Optional(SourceIdShape) };
   for (const [member, { shape }] of Object.entries(members)) {
     properties[member] = required.includes(member) ? shape : Type.Optional(shape);
   }
-  return Type.Object({ ...properties, ...LINK_MEMBERS }, { title: `${kind[0]?.toUpperCase()}${kind.slice(1)}Request` });
+  const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}Request`;
+  const condition = some && needs('anyOf', Object.fromEntries(some.map((member) => [member, 'string'])));
+  return Type.Object({ ...properties, ...LINK_MEMBERS }, { title, ...condition });
 }
 
 /** A name of something, by which its owner finds it again. */

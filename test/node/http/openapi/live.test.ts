@@ -317,8 +317,15 @@ const UNFIT: readonly (readonly [operation: string, change: JsonObject])[] = [
   ['postAttest', { clientTimestamp: '2026-11-21T09:30:00' }],
   ['postTieredAttest', { agentSalt: 'A'.repeat(43) }],
   ['postIncident', { incidentPeriodStart: '2026-11-21T09:30' }],
+  ['postIncident', { reportability: 'not-reportable', rationale: null }],
+  ['postNotice', { decisionId: null, subjectRef: null }],
+  ['postEvidencePacks', { sources: null, systems: null }],
+  ['postEvidencePacks', { systems: ['lending'] }],
   ['postSignUp', { email: 'ada@example@org' }],
   ['postSignUp', { email: 'ada@203.0.113.7' }],
+  ['postSignUp', { email: 'ada@localhost' }],
+  ['postLostKey', { email: 'ada@example@org' }],
+  ['postPeople', { email: 'ada@localhost' }],
 ];
 /** The same, and they are of the form. */
 const FIT: readonly (readonly [operation: string, change: JsonObject])[] = [
@@ -330,6 +337,10 @@ const FIT: readonly (readonly [operation: string, change: JsonObject])[] = [
   ['postAttest', { clientTimestamp: '2016-12-31T23:59:60Z' }],
   ['postIncident', { incidentPeriodStart: '2016-12-31T23:59:60Z' }],
   ['postIncident', { incidentPeriodStart: '2026-11-01' }],
+  ['postIncident', { reportability: 'not-reportable', rationale: 'nobody was harmed' }],
+  ['postIncident', { reportability: 'reportable', rationale: null }],
+  ['postNotice', { decisionId: null, subjectRef: 'applicant-2207' }],
+  ['postNotice', { subjectRef: null }],
   ['postRiskAssessment', { assessmentDate: '2026-11-20T09:30:00+01:00' }],
 ];
 
