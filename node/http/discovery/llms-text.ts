@@ -7,6 +7,7 @@ import {
 import { MAX_TIMEOUT_SECONDS, requirementsOf, X402_VERSION } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
+import { pathTemplate } from '../openapi/operation.ts';
 import type { FreeRoute } from '../route.ts';
 import type { Offer } from './offer.ts';
 
@@ -19,7 +20,7 @@ export function llmsText(catalogue: Catalogue, free: readonly FreeRoute[]): stri
     WITNESS,
     `This node is ${baseUrl}. Every endpoint with its schemas: ${baseUrl}/openapi.json`,
     '## Free, without key or payment',
-    free.map((route) => `- \`${route.method} ${templateOf(route.path)}\`: ${route.documentation.summary}`).join('\n'),
+    free.map((route) => `- \`${route.method} ${pathTemplate(route.path)}\`: ${route.documentation.summary}`).join('\n'),
     ...paidParts(catalogue),
     '## With an API key',
     KEYED,
@@ -87,7 +88,7 @@ function howToPay(payTo: string): string {
 function offerPart({ route, usd, description, examplePath, query, body }: Offer, baseUrl: string): string {
   const names = Object.keys(query.example);
   return [
-    `### ${route.method} ${templateOf(route.path)} — $${usd}`,
+    `### ${route.method} ${pathTemplate(route.path)} — $${usd}`,
     '',
     description,
     ...(names.length === 0 ? [] : ['', `Query: ${names.map((name) => `\`${name}\``).join(', ')}.`]),
@@ -97,10 +98,6 @@ function offerPart({ route, usd, description, examplePath, query, body }: Offer,
     ...(body === null ? [] : ['Content-Type: application/json', '', JSON.stringify(body.example, null, 2)]),
     '```',
   ].join('\n');
-}
-
-function templateOf(path: string): string {
-  return path.replace(/:([A-Za-z]+)/g, '{$1}');
 }
 
 /** What a node sells, and on which terms. */

@@ -14,7 +14,8 @@ import { factRoute, noteRoute } from '../discovery/example-routes.ts';
 const BASE_URL = 'https://eu.example';
 const PAYEE = '0x1111111111111111111111111111111111111111';
 const since = timestampOf(Date.UTC(2026, 10, 21));
-const sold = [noteRoute, factRoute, problemRoute({ files: () => Promise.reject(new Error('no page is asked for')) })];
+const problems = problemRoute({ files: () => Promise.reject(new Error('no page is asked for')) });
+const sold = [noteRoute, factRoute, problems, { ...problems, path: '/all-below/*rest' }];
 
 interface Served {
   readonly type: string;
@@ -75,6 +76,7 @@ test('the text tells price, request and way to pay of each, and what is free', a
     `GET ${BASE_URL}/v1/x402/hedera-facts/supply`,
     'Query: `unit`, `at`.',
     '- `GET /problems/{code}`',
+    '- `GET /all-below/{rest}`',
     PAYEE,
     'PAYMENT-SIGNATURE',
     `${BASE_URL}/openapi.json`,
