@@ -30,10 +30,10 @@ export function statusRoute(sources: StatusSources): KeyRoute {
     method: 'GET',
     path: '/v1/status/:id',
     access: 'key',
-    scope: 'proof:read',
+    scope: null,
     documentation: {
       summary: 'How far a record is on its way to the ledger',
-      description: 'Any key that may read proofs may ask about any record.',
+      description: 'Any valid key may ask about any record.',
       params: RECORD_PARAMETER,
       answer: { shape: StatusAnswerShape, example: STATUS_EXAMPLE },
       problems: ['invalid-field', 'attestation-not-found'],

@@ -92,6 +92,13 @@ test('the status of a confirmed record', async () => {
 
 test('any valid key may ask for the status of any record', async () => {
   assert.is((await node.get(`/v1/status/${confirmed}`, { key: API_KEYS.enterprise })).status, 200);
+  const made = await node.post('/v1/keys', { scopes: ['attest:write'] });
+  const key = String(made.body.apiKey);
+  const { body } = await node.post('/v1/tiered-attest', { sourceId: 'own', data: {} }, { key });
+  for (const id of [String(body.attestationId), confirmed]) {
+    const { status, text } = await node.get(`/v1/status/${id}`, { key });
+    assert.is(status, 200, text);
+  }
 });
 
 test('the verdict on a confirmed record carries both field sets, for anyone', async () => {
