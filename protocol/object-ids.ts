@@ -1,4 +1,6 @@
+import type { AttestationRecord } from './chain/record.ts';
 import { isRecordId, RECORD_ID_PATTERN, type RecordId, recordId } from './ids.ts';
+import { GOVERNANCE_KINDS, type RecordKind } from './statement/vocabulary.ts';
 
 /** What callers name apart from the record that made it, and the prefix of its ids. */
 const OBJECT_PREFIXES = {
@@ -30,6 +32,21 @@ const RECORD_PREFIX = 'att';
 const PREFIX_CHARACTERS = 3;
 const KNOWN: ReadonlySet<string> = new Set(Object.values(OBJECT_PREFIXES));
 
+/** The kind of the records that make what has an id of a prefix. */
+const MAKERS: ReadonlyMap<string, RecordKind> = new Map<string, RecordKind>([
+  [OBJECT_PREFIXES.session, 'session_start'],
+  [OBJECT_PREFIXES.override, 'human_override'],
+  [OBJECT_PREFIXES.incident, 'incident'],
+  [OBJECT_PREFIXES.lock, 'retention_lock'],
+  [OBJECT_PREFIXES.riskAssessment, 'risk_assessment'],
+  [OBJECT_PREFIXES.impactAssessment, 'impact_assessment'],
+  [OBJECT_PREFIXES.correctiveAction, 'corrective_action'],
+  [OBJECT_PREFIXES.registration, 'agent_registration'],
+  [OBJECT_PREFIXES.erasure, 'erasure'],
+  [OBJECT_PREFIXES.inference, 'inference'],
+  ...GOVERNANCE_KINDS.map((kind) => [OBJECT_PREFIXES[kind], kind] as const),
+]);
+
 /** Ids that stand for a record: its own, and those of what it made. */
 export const ANY_ID_PATTERN = RECORD_ID_PATTERN.replace('[a-z]{3}', `(${[RECORD_PREFIX, ...KNOWN].join('|')})`);
 
@@ -49,6 +66,12 @@ export function recordOfAnyId(text: string): RecordId | undefined {
   const prefix = text.slice(0, PREFIX_CHARACTERS);
   if (prefix === RECORD_PREFIX) return text;
   return KNOWN.has(prefix) ? recordOf(text) : undefined;
+}
+
+/** Whether a text is a record's own id, or that of a thing which a record of its kind makes: no decision is an incident. */
+export function isIdOf(text: string, { id, kind }: Pick<AttestationRecord, 'id' | 'kind'>): boolean {
+  if (text === id) return true;
+  return recordOfAnyId(text) === id && MAKERS.get(text.slice(0, PREFIX_CHARACTERS)) === kind;
 }
 
 function recordOf(id: RecordId): RecordId {

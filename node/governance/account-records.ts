@@ -1,7 +1,7 @@
 import { isMadeAtHome, type PlacedRecord, standingOf } from '../../protocol/accounts/speaker.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
+import { isIdOf, recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
 import { readRecord } from '../records/record-reader.ts';
@@ -60,7 +60,8 @@ export class AccountRecords {
 
   /** The record that an id of any kind stands for. */
   async find(caller: Caller, text: string): Promise<AttestationRecord | undefined> {
-    return this.#namedBy(caller, recordOfAnyId(text));
+    const record = await this.#namedBy(caller, recordOfAnyId(text));
+    return record !== undefined && isIdOf(text, record) ? record : undefined;
   }
 
   /** An incident that a node which speaks for the account recorded. */

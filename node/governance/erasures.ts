@@ -5,7 +5,7 @@ import { coveredAs } from '../../protocol/compliance/retention.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
-import { recordOfAnyId } from '../../protocol/object-ids.ts';
+import { isIdOf, recordOfAnyId } from '../../protocol/object-ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
 import { type PayloadCipher, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
@@ -213,7 +213,7 @@ export class Erasures {
     const missing: string[] = [];
     for (const text of texts) {
       const record = await readOwnRecord(store, self, recordOfAnyId(text));
-      if (record?.account === account) records.set(record.id, record);
+      if (record?.account === account && isIdOf(text, record)) records.set(record.id, record);
       else missing.push(text);
     }
     if (missing.length === 0) return [...records.values()];

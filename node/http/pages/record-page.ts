@@ -1,6 +1,6 @@
 import type { RecordId } from '../../../protocol/ids.ts';
 import { nodeOfRecord } from '../../../protocol/ids.ts';
-import { recordOfAnyId } from '../../../protocol/object-ids.ts';
+import { isIdOf, recordOfAnyId } from '../../../protocol/object-ids.ts';
 import type { RecordReport } from '../../pages/page.ts';
 import type { Pages } from '../../pages/pages.ts';
 import type { FederationKeys } from '../../log/members/federation-keys.ts';
@@ -40,12 +40,12 @@ export function recordPageRoute(sources: RecordPageSources): PageRoute {
     isPage: true,
     async answer({ params: { id: given = '' } }) {
       const id = recordOfAnyId(given);
-      const report = id === undefined ? null : await reportOf(sources, id);
+      const report = id === undefined ? null : await reportOf(sources, id, given);
       const { genesis, current } = sources.keys.rosters;
       const url = `${sources.baseUrl()}/v/${id ?? ''}`;
       const page = {
         name: 'record',
-        id: id ?? given,
+        id: report === null || id === undefined ? given : id,
         fingerprint: genesis,
         federation: current.name,
         url,
@@ -56,11 +56,16 @@ export function recordPageRoute(sources: RecordPageSources): PageRoute {
   };
 }
 
-/** Null where nobody at hand knows the record. */
-async function reportOf({ verifier, keys }: RecordPageSources, id: RecordId): Promise<RecordReport | null> {
+/** Null where nobody at hand knows the record, or it is of another kind than the given id says. */
+async function reportOf(
+  { verifier, keys }: RecordPageSources,
+  id: RecordId,
+  given: string,
+): Promise<RecordReport | null> {
   try {
     const verified = await verifier.verifyRecord(id);
-    return verified === undefined ? null : reportOn(verified, keys.rosters.current.members.length);
+    if (verified === undefined || !isIdOf(given, verified.evidence.record)) return null;
+    return reportOn(verified, keys.rosters.current.members.length);
   } catch (error) {
     if (!(error instanceof EvidenceDamagedError)) throw error;
     return damagedReport(id);

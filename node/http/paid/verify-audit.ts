@@ -7,7 +7,7 @@ import {
 } from '../../../protocol/api/verify-audit.ts';
 import { encodeBase64url } from '../../../protocol/bytes.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
-import { recordOfAnyId } from '../../../protocol/object-ids.ts';
+import { isIdOf, recordOfAnyId } from '../../../protocol/object-ids.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { randomBytesPooled } from '../../keys/randomness.ts';
@@ -73,7 +73,8 @@ export function verifyAuditRoute({ auditor, verifyUrl }: AuditServices): PaidRou
       const id = recordOfAnyId(attestationId);
       if (id === undefined) throw notAnId();
       const found = await auditor.find(id);
-      if (found === undefined) throw recordNotFound(id);
+      const isNamed = found === 'damaged' || (found !== undefined && isIdOf(attestationId, found.record));
+      if (!isNamed) throw recordNotFound(attestationId);
       return async ({ account, recording }) => {
         const audit = await auditor.audit(id, found);
         const warnings = warningsOf(audit.checks);

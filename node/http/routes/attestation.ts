@@ -20,7 +20,7 @@ import { queryReader } from '../query.ts';
 import type { KeyRoute } from '../route.ts';
 import { requireProofWindow } from './bundles.ts';
 import { recordPayloadRead } from './payload-read.ts';
-import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { RECORD_PARAMETER, recordNotFound, recordParameter, requireFound } from './record-parameter.ts';
 
 export interface AttestationServices {
   readonly self: NodeId;
@@ -66,6 +66,7 @@ export function attestationRoute(services: AttestationServices): KeyRoute {
       const record = await services.records.find(caller, id);
       const evidence = record && (await services.evidence(record.id));
       if (record === undefined || evidence === undefined) throw recordNotFound(id);
+      requireFound(params, evidence);
       const headers = requireProofWindow(record, caller, services.now());
       const state = await stateOf(services, record);
       const payload = asked === '1' && state === 'available' ? await readContent(services, caller, evidence) : null;

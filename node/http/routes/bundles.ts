@@ -34,7 +34,7 @@ import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
 import { recordPayloadRead } from './payload-read.ts';
-import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { RECORD_PARAMETER, recordParameter, requireFound } from './record-parameter.ts';
 import { evidenceAnswer, payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
 /** Of a bundle, in bytes (protocol §7). */
@@ -93,8 +93,7 @@ export function bundleRoute(sources: BundleSources & { readonly auditLog: Pick<A
     async answer({ params, query }, caller) {
       const id = recordParameter(params);
       const asked = readQuery(query);
-      const evidence = await sources.evidence(id);
-      if (evidence === undefined) throw recordNotFound(id);
+      const evidence = requireFound(params, await sources.evidence(id));
       requireOwn(evidence.record, caller);
       const windowHeaders = requireProofWindow(evidence.record, caller, sources.now());
       if (asked.partial !== '1' && (await sources.view.of(evidence)).status !== 'confirmed') {
@@ -303,8 +302,7 @@ export function proofRoute(sources: ProofSources): FreeRoute {
     },
     async answer({ params }) {
       const id = recordParameter(params);
-      const evidence = await sources.evidence(id);
-      if (evidence === undefined) throw recordNotFound(id);
+      const evidence = requireFound(params, await sources.evidence(id));
       const headers = { 'Content-Type': 'application/json; charset=utf-8' };
       return { body: JSON.stringify(await publicProof(sources, evidence)), headers };
     },

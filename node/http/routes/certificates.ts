@@ -8,7 +8,7 @@ import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import { Problem } from '../problem.ts';
 import type { Answer, KeyRoute } from '../route.ts';
 import { requireOwn, requireProofWindow } from './bundles.ts';
-import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { RECORD_PARAMETER, recordNotFound, recordParameter, requireFound } from './record-parameter.ts';
 
 /** When a certificate that was not made may be asked for again. In seconds. */
 const RETRY_AFTER_SECONDS = 2;
@@ -49,12 +49,13 @@ export function certificateRoute(sources: CertificateSources): KeyRoute {
     },
     async withoutKey({ params }) {
       const found = await findRecord(sources, recordParameter(params));
+      requireFound(params, found.evidence);
       const proof = JSON.stringify(await publicProof(sources, found.evidence));
       return certificate(sources, found, { proof, showsBody: false });
     },
     async answer({ params }, caller) {
       const found = await findRecord(sources, recordParameter(params));
-      const { record } = found.evidence;
+      const { record } = requireFound(params, found.evidence);
       requireOwn(record, caller);
       const headers = requireProofWindow(record, caller, sources.now());
       const proof = JSON.stringify(await completeBundle(sources, found.evidence));

@@ -37,7 +37,7 @@ import { SECRET_PATH_HEADERS } from '../secret-paths.ts';
 import { validator } from '../validation.ts';
 import { type BundleSources, disclose, givenBundle, requireOwn, requireProofWindow } from './bundles.ts';
 import { certificate, findRecord } from './certificates.ts';
-import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { RECORD_PARAMETER, recordNotFound, recordParameter, requireFound } from './record-parameter.ts';
 
 export interface ShareServices extends BundleSources {
   readonly verifier: Pick<Verifier, 'verifyRecord'>;
@@ -118,8 +118,7 @@ function makeRoute(services: ShareServices): KeyRoute {
       const body = await readOptionalBody(context.req, BODY);
       const request = validateShare(body);
       const once = onceOf(context, id, body);
-      const found = await evidence(id);
-      if (found === undefined) throw recordNotFound(id);
+      const found = requireFound(params, await evidence(id));
       requireOwn(found.record, caller);
       const windowHeaders = requireProofWindow(found.record, caller, now());
       if (request.disclosure === true) await disclose(services, found);

@@ -15,7 +15,7 @@ import {
 } from '../../verification/attestation/anchoring-view.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import type { KeyRoute } from '../route.ts';
-import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { RECORD_PARAMETER, recordParameter, requireFound } from './record-parameter.ts';
 
 export interface StatusSources {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
@@ -40,8 +40,7 @@ export function statusRoute(sources: StatusSources): KeyRoute {
     },
     async answer({ params }, { account }) {
       const id = recordParameter(params);
-      const found = await sources.evidence(id);
-      if (found === undefined) throw recordNotFound(id);
+      const found = requireFound(params, await sources.evidence(id));
       const body = statusAnswer(sources, account, found, await sources.view.of(found));
       return { body };
     },

@@ -14,7 +14,7 @@ import { nativeSuite } from '../../keys/native-suite.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
-import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { RECORD_PARAMETER, recordNotFound, recordParameter, requireFound } from './record-parameter.ts';
 import { evidenceAnswer, NO_EVIDENCE, payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
 export interface VerifySources {
@@ -51,6 +51,7 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
       try {
         const verified = await verifier.verifyRecord(id);
         if (verified === undefined) throw recordNotFound(id);
+        requireFound(params, verified.evidence);
         return { body: verifyAnswer(verified, topic, timestampOf(now())) };
       } catch (error) {
         if (!(error instanceof EvidenceDamagedError)) throw error;

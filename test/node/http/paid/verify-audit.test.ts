@@ -144,6 +144,7 @@ test('what is no id, and what nobody knows, is refused and not charged', async (
     [5, 400, 'invalid-field'],
     ['att_eu_01KAJ5M0E8Q2V7XN4T9RCB6WDZ', 404, 'attestation-not-found'],
     ['att_zz_01KAJ5M0E8Q2V7XN4T9RCB6WDZ', 404, 'attestation-not-found'],
+    [String(ids[1]).replace('att', 'inc'), 404, 'attestation-not-found'],
   ] as const) {
     const bought = await buy(us, id);
     assert.equal([bought.status, bought.body.code, bought.gain], [status, code, NONE]);

@@ -101,6 +101,29 @@ test('any valid key may ask for the status of any record', async () => {
   }
 });
 
+test('an id of what another kind of record makes stands for nothing, whatever record has its number', async () => {
+  const as = (prefix: string): string => confirmed.replace('att', prefix);
+  for (const prefix of ['ses', 'ovr', 'inc', 'rtl', 'era', 'sys', 'reg']) {
+    const paths = ['verify', 'status', 'bundles', 'proofs', 'attestations', 'certificates'];
+    for (const path of paths.map((name) => `/v1/${name}/${as(prefix)}`)) {
+      requireProblem(await node.get(path), 'attestation-not-found', path);
+    }
+    requireProblem(await node.post(`/v1/bundles/${as(prefix)}/share`, {}), 'attestation-not-found', prefix);
+    const links = { relatedAttestationIds: [as(prefix)] };
+    requireProblem(
+      await node.post('/v1/tiered-attest', { sourceId: 's', data: {}, ...links }),
+      'attestation-not-found',
+      prefix,
+      'relatedAttestationIds',
+    );
+    const erasure = { attestationIds: [as(prefix)], legalBasis: 'a request', requestedBy: 'a person' };
+    requireProblem(await node.post('/v1/erasures', erasure), 'attestation-not-found', prefix, 'attestationIds');
+  }
+  const { body } = await node.post('/v1/session/start', { sourceId: 's' });
+  const { body: verdict } = await node.get(`/v1/verify/${String(body.sessionId)}`);
+  assert.equal([verdict.attestationId, verdict.recordKind], [body.attestationId, 'session_start']);
+});
+
 test('the verdict on a confirmed record carries both field sets, for anyone', async () => {
   const { body: verdict } = await node.get(`/v1/verify/${confirmed}`, { key: null });
   requireVerdict(verdict);
