@@ -18,6 +18,8 @@ export const BatchRecordShape = Type.Object(
     ...PAID_DECISION_MEMBERS,
     /** The caller's own name for it, unique in the batch. */
     recordId: Type.Optional(TextShape(1, MAX_RECORD_ID)),
+    /** That of the batch, said again. */
+    agentId: Type.Optional(AgentIdShape),
   },
   { title: 'BatchRecord' },
 );

@@ -18,7 +18,7 @@ import type { PreparedRecord } from '../../payments/paid-recording.ts';
 import { payloadHandle } from '../../verification/attestation/attestation-answer.ts';
 import type { BodyLimits } from '../body.ts';
 import { itemError, itemProblem } from '../long-body.ts';
-import { fieldError, Problem } from '../problem.ts';
+import { fieldError, fieldProblem, Problem } from '../problem.ts';
 import { occurredAtOf } from '../recording/decision-claims.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional } from '../recording/sizes.ts';
@@ -85,6 +85,7 @@ function recordOf(agentId: string, value: JsonValue, now: () => number) {
     throw new Problem('invalid-field', 'must be an object', { errors });
   }
   const request: BatchRecord = validateRecord(value);
+  requireAgent(agentId, request);
   const additional = unknownMembers(value, KNOWN);
   requireSmallAdditional(additional);
   const draft = paidDecisionDraft({
@@ -95,6 +96,11 @@ function recordOf(agentId: string, value: JsonValue, now: () => number) {
   });
   const warned = [...additionalWarnings(additional), ...tieredWarnings(request)];
   return { request, draft, warned };
+}
+
+/** One agent stands for all records of a batch. Throws `Problem` 400 where a record names another. */
+function requireAgent(agentId: string, { agentId: own = agentId }: BatchRecord): void {
+  if (own !== agentId) throw fieldProblem('agentId', 'agent', 'is not the agent of the batch');
 }
 
 function atPlace<Result>(index: number, work: () => Result): Result {
@@ -148,7 +154,8 @@ export function batchRoute(services: BatchServices, service: BatchService): Paid
       description:
         'All of the records are made, in one signed group and one write, or none is. Each is a record of its own, whose ' +
         'payload is the record as it was sent with `agentId` added, and which is verified by its own `attestationId`. ' +
-        '`agentId` is the payer’s word: no agent signs, as in `POST /v1/x402/tiered-attest`. `attestation` is the first ' +
+        '`agentId` is the payer’s word: no agent signs, as in `POST /v1/x402/tiered-attest`; a record may repeat it, ' +
+        'and names no other. `attestation` is the first ' +
         'record; `merkleRoot` is the root of the signed group in which all of them stand side by side. Faults are ' +
         `named as \`records[17].data\`. A body has at most ${MAX_BATCH_BYTES / MEBIBYTE} MiB and ${MAX_BATCH_VALUES} ` +
         `values, a record ${MAX_RECORD_BYTES >> 10} KiB as it is sent.`,

@@ -63,7 +63,8 @@ function resultsOf(body: JsonObject): JsonObject[] {
 }
 
 test('the stock client buys a batch: one group, one price, and every record verifies by itself once anchored', async () => {
-  const records = recordsOf(MANY);
+  const [first, ...others] = recordsOf(MANY);
+  const records: readonly JsonObject[] = [{ ...first, agentId: 'batcher' }, ...others];
   let body: JsonObject = {};
   const gain = await earned(async () => {
     const answer = await payingFetch(await chain.wallet())(node.baseUrl + SERVICES[BATCH].path, {
@@ -118,6 +119,7 @@ test('a bad batch names its field, makes no record and costs nothing; the paymen
     [batch(good, 7), 'invalid-field', 'records[1]'],
     [batch({ ...good, recordId: 'x' }, good, { ...good, recordId: 'x' }), 'invalid-field', 'records[2].recordId'],
     [batch({ ...good, recordId: 'x'.repeat(129) }), 'invalid-field', 'records[0].recordId'],
+    [batch({ ...good, agentId: 'a' }, { ...good, agentId: 'b' }), 'invalid-field', 'records[1].agentId'],
     [batch(good, { ...good, model_ref: { model_id: 1 } }), 'model-binding-invalid', 'records[1].model_ref.model_id'],
     [batch(good, { data: { x: 'y'.repeat(70_000) } }), 'payload-too-large', 'records[1]'],
     [batch({ ...good, more: 'x'.repeat(20_000) }), 'payload-too-large', 'records[0].more'],
