@@ -19,6 +19,8 @@ export interface WorkerPoolOptions<Order = unknown> {
    * own. In milliseconds. Default: it is kept.
    */
   readonly idleMs?: number;
+  /** Whether the event loop waits for it with everybody: it does not give way to that. Default: it does. */
+  readonly isUrgent?: boolean;
   /** Data that each thread gets a copy of when it starts. */
   readonly data?: unknown;
   /** What of an order is given away and not copied. Default: nothing. */
@@ -47,6 +49,7 @@ export class WorkerError extends Error {
  * In MiB.
  */
 const YOUNG_HEAP_MIB = 16;
+const GIVING_WAY = new URL('./giving-way.ts', import.meta.url).href;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /**
@@ -117,9 +120,10 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const { script, heapMiB, data } = this.#options;
+    const { script, heapMiB, isUrgent = false, data } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB };
-    const worker = new Worker(script, { env: threadEnvironment(), resourceLimits, workerData: data });
+    const execArgv = isUrgent ? [] : ['--import', GIVING_WAY];
+    const worker = new Worker(script, { env: threadEnvironment(), execArgv, resourceLimits, workerData: data });
     this.#all.add(worker);
     // One that ends with nothing to do is started again for the next order.
     worker.on('error', () => {});

@@ -62,6 +62,7 @@ export class GroupChecks implements AsyncDisposable {
       threads: this.#threads,
       heapMiB: THREAD_HEAP_MIB,
       orderMs: RANGE_MS,
+      isUrgent: true,
     });
     try {
       return await this.#pool.run({ payloadKey, range }, signal);

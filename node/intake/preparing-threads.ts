@@ -56,6 +56,7 @@ export class PreparingThreads implements AsyncDisposable {
       threads,
       heapMiB: HEAP_MIB,
       orderMs: ORDER_MS,
+      isUrgent: true,
       data,
       given: (order) => [order.buffer],
     });

@@ -1,4 +1,5 @@
-// A thread that does what it is told: says it again, tells its environment, never answers, throws, or takes all memory.
+// A thread that does what it is told: says it again, tells its environment or its niceness, never answers, throws, or takes all memory.
+import { getPriority } from 'node:os';
 import { parentPort, threadId } from 'node:worker_threads';
 
 parentPort?.on('message', (order: string) => {
@@ -8,5 +9,6 @@ parentPort?.on('message', (order: string) => {
     for (const held: number[][] = []; ;) held.push(Array.from({ length: 100_000 }, () => Math.random()));
   }
   if (order === 'environment') parentPort?.postMessage(JSON.stringify(process.env), []);
+  else if (order === 'niceness') parentPort?.postMessage(String(getPriority()), []);
   else if (order !== 'hang') parentPort?.postMessage(`${order} by ${threadId}`, []);
 });

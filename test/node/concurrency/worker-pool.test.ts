@@ -1,5 +1,6 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -49,6 +50,15 @@ test('of the environment a thread knows where compiled sources are kept, and not
   const expected = kept === undefined ? {} : { NODE_COMPILE_CACHE: dirname(kept) };
   await using pool = poolOf();
   assert.equal(JSON.parse(await pool.run('environment')), expected);
+});
+
+test('a thread gives way to the event loop unless it is urgent; that stays as it is', async () => {
+  const own = getPriority();
+  await using usual = poolOf();
+  await using urgent = poolOf({ isUrgent: true });
+  const lower = process.platform === 'linux' ? Math.min(own + 10, 19) : own;
+  assert.equal([await usual.run('niceness'), await urgent.run('niceness')], [String(lower), String(own)]);
+  assert.is(getPriority(), own);
 });
 
 test('an order that ends its thread fails alone, and says why', async () => {
