@@ -5,4 +5,10 @@ import { constants, getPriority, setPriority } from 'node:os';
 /** How much nicer than the event loop: a tenth of its weight. */
 const NICER = 10;
 
-if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICER, constants.priority.PRIORITY_LOW));
+if (process.platform === 'linux') {
+  try {
+    setPriority(Math.min(getPriority() + NICER, constants.priority.PRIORITY_LOW));
+  } catch {
+    // A container may forbid it: then the thread has the same weight as the event loop.
+  }
+}

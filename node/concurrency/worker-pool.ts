@@ -1,5 +1,6 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { Semaphore } from './semaphore.ts';
 
@@ -49,6 +50,11 @@ export class WorkerError extends Error {
  * In MiB.
  */
 const YOUNG_HEAP_MIB = 16;
+/**
+ * `npm run node` bounds the young heap of the event loop by this flag, which goes before the limits of a thread that
+ * starts: from the first thread on there is none. A heap that is there keeps its bound.
+ */
+const THREADS_OWN_LIMITS = '--max-semi-space-size=0';
 const GIVING_WAY = new URL('./giving-way.ts', import.meta.url).href;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
@@ -122,6 +128,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   #start(): Worker {
     const { script, heapMiB, isUrgent = false, data } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB };
+    setFlagsFromString(THREADS_OWN_LIMITS);
     const execArgv = isUrgent ? [] : ['--import', GIVING_WAY];
     const worker = new Worker(script, { env: threadEnvironment(), execArgv, resourceLimits, workerData: data });
     this.#all.add(worker);
