@@ -135,6 +135,8 @@ const CACHE_BYTES = 64 << 20;
  */
 export const MAX_OPEN_FILES = 128;
 
+/** Rows of a range that LevelDB reads in one go, if they have no more than 16 KiB together. */
+const ROWS_AT_ONCE = 1_000;
 /** A write of more operations is handed over in slices: LevelDB takes each from this thread. */
 const SLICED_OPERATIONS = 2_000;
 
@@ -261,7 +263,11 @@ export class Store implements AsyncDisposable {
     const epoch = this.#reads.enter();
     try {
       await this.#renewing;
-      yield* this.#level.iterator(options);
+      await using iterator = this.#level.iterator(options);
+      // Row by row, LevelDB looks for the first alone, and for what is behind it by another turn of the event loop.
+      for (let rows = await iterator.nextv(ROWS_AT_ONCE); rows.length > 0; rows = await iterator.nextv(ROWS_AT_ONCE)) {
+        for (const row of rows) yield row;
+      }
     } catch (error) {
       throw unreadable(error);
     } finally {
