@@ -68,6 +68,19 @@ test('who comes after very many requests of one stranger is begun within a turn'
   assert.ok(begun.indexOf('honest') < TOGETHER / 2, String(begun.indexOf('honest')));
 });
 
+test('the health is told as it is asked for, once to an address and to four in a turn', async () => {
+  const { ask, begun, scheduler } = scheduled();
+  for (let n = 0; n < TOGETHER; n++) ask('stranger');
+  const before = begun.length;
+  const path = '/v1/health';
+  for (let n = 0; n < 3; n++) ask('flood', { path, from: '192.0.2.9' });
+  for (let n = 0; n < 5; n++) ask(`monitor ${n}`, { path, from: `192.0.2.${10 + n}` });
+  assert.equal(begun.slice(before), ['flood', 'monitor 0', 'monitor 1', 'monitor 2']);
+  await until('all to be begun', () => scheduler.waiting === 0);
+  assert.is(begun.length, TOGETHER + 8);
+  assert.ok(begun.indexOf('monitor 4') < TOGETHER / 2, String(begun.indexOf('monitor 4')));
+});
+
 test('strangers are begun beside accounts without end', async () => {
   const { ask, begun, scheduler } = scheduled();
   for (let n = 0; n < TOGETHER; n++) ask('account', { key: 'known' });
