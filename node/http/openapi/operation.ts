@@ -85,11 +85,14 @@ function linkTo(route: Route, parameters: JsonObject): JsonObject {
   return { operationId: operationId(route), parameters };
 }
 
-/** The next page is asked for with the same words as the one before. */
+/**
+ * The next page is asked for with the same words as the one before. Of a parameter that was not given the expression
+ * has no value, and nothing is passed (OpenAPI 3.1, Link Object).
+ */
 function ownParameters({ documentation: { params = {}, query = {} } }: Route): JsonObject {
   const inPath = Object.keys(params).map((name) => [name, `$request.path.${name}`]);
-  const required = Object.entries(query).filter(([, parameter]) => parameter.required === true);
-  return Object.fromEntries([...inPath, ...required.map(([name]) => [name, `$request.query.${name}`])]);
+  const inQuery = Object.keys(query).map((name) => [name, `$request.query.${name}`]);
+  return Object.fromEntries([...inPath, ...inQuery]);
 }
 
 function valueAt(example: JsonObject, pointer: string): JsonValue | undefined {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import {
   DEFAULT_REGWATCH_PAGE,
@@ -26,7 +25,7 @@ import {
 } from '../../services/regulatory-feed/reg-feed.ts';
 import { fieldProblem } from '../problem.ts';
 import { boundOf, queryReader } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { bindingOf, PageCursor } from '../page-cursor.ts';
 import type { PaidRoute } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attested-summary.ts';
 
@@ -43,7 +42,6 @@ interface RegwatchQuery {
 
 /** How long a cursor leads on. In milliseconds. */
 const CURSOR_MS = 24 * 3_600_000;
-const BINDING_DIGITS = 16;
 /** What it is bound to, when it was made, when the feed was as it shows it, and the last item of the page before. */
 const CURSOR = new PageCursor(
   Type.Tuple([Type.String(), CountShape, CountShape, Type.String({ pattern: FEED_PLACE_PATTERN })]),
@@ -63,7 +61,7 @@ function readRegwatchQuery(query: URLSearchParams, node: NodeId, now: number): R
   const given = readQuery(query);
   const filter = filterOf(given);
   const told = toldOf(filter);
-  const binding = hash('sha256', canonicalize({ ...told, node })).slice(0, BINDING_DIGITS);
+  const binding = bindingOf({ ...told, node });
   const { cursor, limit = DEFAULT_REGWATCH_PAGE } = given;
   const place = placeOf(cursor, binding, now);
   return { filter, limit, place, told, binding };

@@ -50,8 +50,9 @@ export function attestationsRoute(services: AttestationsServices): KeyRoute {
     },
     async answer({ query }, caller) {
       const { kind, modelId, riskLevel, agentId, sessionId, ...asked } = readQuery(query);
-      const accepts = acceptanceOf({ kind, modelId, riskLevel, agentId, sessionId });
-      const { records, unreadable, listedFrom, nextCursor } = await listRecords(services, caller, asked, accepts);
+      const by = { kind, modelId, riskLevel, agentId, sessionId };
+      const narrowing = { accepts: acceptanceOf(by), by };
+      const { records, unreadable, listedFrom, nextCursor } = await listRecords(services, caller, asked, narrowing);
       const items = await itemsOf(services, records);
       const body: AttestationsAnswer = { success: true, items, unreadable: [...unreadable], listedFrom, nextCursor };
       return { body };

@@ -19,9 +19,8 @@ import type { Caller } from '../../accounts/caller.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
 import { ExportReaders } from '../export-readers.ts';
-import { fieldProblem } from '../problem.ts';
 import { queryReader, readPeriod } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor } from '../page-cursor.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
 import { requireWholeAccount } from '../whole-account.ts';
 
@@ -30,8 +29,8 @@ const CONTENT_TYPES: Readonly<Record<AuditExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
 };
 
-/** By the order of the list, and the number of an entry. */
-const CURSOR = new PageCursor(Type.Tuple([Type.String(), OrdinalShape]), ['newest', 2]);
+/** By the number of an entry. */
+const CURSOR = new FilteredCursor(Type.Tuple([OrdinalShape]), [2]);
 
 const PERIOD_PARAMETERS = {
   from: parameter('Entries from this time or day on.', AuditLogQueryShape.properties.from, '2026-11-20T00:00:00Z'),
@@ -65,12 +64,13 @@ export function auditLogRoute(store: Store): KeyRoute {
     async answer({ query }, caller) {
       const account = accountOf(caller);
       const { order = 'newest', cursor, limit = DEFAULT_AUDIT_PAGE, ...times } = readQuery(query);
-      const after = placeOf(cursor, order);
-      const page = { ...periodOf(times), order, after, limit };
+      const filters = { ...periodOf(times), order };
+      const [after] = CURSOR.read(cursor, filters) ?? [];
+      const page = { ...filters, after, limit };
       const { lines, hasMore } = await readAuditPage(store, account, page);
       const entries = lines.map(entryOf);
       const last = entries.at(-1);
-      const nextCursor = hasMore && last !== undefined ? CURSOR.write([order, last.seq]) : null;
+      const nextCursor = hasMore && last !== undefined ? CURSOR.write([last.seq], filters) : null;
       const body: AuditLogAnswer = { success: true, account, entries, nextCursor };
       return { body };
     },
@@ -146,13 +146,6 @@ function entryOf(line: string): AuditLogAnswer['entries'][number] {
   const { entry, prev } = readLine(line);
   const { seq, at, by, action, status, subject, address, requestId, lost = null } = entry;
   return { seq, at, by, action, status, subject, address, requestId, lost, prev, hash: hashText(nativeSuite, line) };
-}
-
-/** Throws `Problem` 400, also where the cursor is of the other order. */
-function placeOf(cursor: string | undefined, order: string): number | undefined {
-  const [of = order, seq] = CURSOR.read(cursor) ?? [];
-  if (of === order) return seq;
-  throw fieldProblem('cursor', 'cursor', 'is no cursor of this list');
 }
 
 /** Throws `Problem` 400. */

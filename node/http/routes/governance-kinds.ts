@@ -31,7 +31,7 @@ import type { Pseudonyms, Subjects } from '../../governance/subjects.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { fieldProblem } from '../problem.ts';
 import { queryReader } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor } from '../page-cursor.ts';
 import { type Recorder, type RecordingRequest, recordingRoute, requireReach } from '../recording/recording.ts';
 import { recommendedWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
@@ -48,7 +48,7 @@ export interface GovernanceKindServices {
 
 const { sourceId: SOURCE, systemRef: SYSTEM, current: CURRENT, limit: LIMIT } = GovernanceQueryShape.properties;
 /** By the number of a record. */
-const CURSOR = new PageCursor(Type.Tuple([OrdinalShape]), [42]);
+const CURSOR = new FilteredCursor(Type.Tuple([OrdinalShape]), [42]);
 
 /** The endpoints of every kind of record of governance: one that records, one that lists (api-rules §4.3). */
 export function governanceKindRoutes(services: GovernanceKindServices): readonly KeyRoute[] {
@@ -136,16 +136,18 @@ function listRoute({ governanceRecords }: GovernanceKindServices, declaration: D
     async answer({ query }, caller) {
       const { sourceId, systemRef, current, cursor, limit = DEFAULT_GOVERNANCE_PAGE } = readQuery(query);
       requireReach(caller, sourceId);
+      const currentOnly = current === 'true';
+      const filters = { kind, sourceId, systemRef, currentOnly };
       const { records, next } = await governanceRecords.page({
         account: caller.account.id,
         kind,
         accepts: (record) => maySee(caller, record) && isOf(record, sourceId, systemRef),
-        currentOnly: current === 'true',
-        before: CURSOR.read(cursor)?.[0],
+        currentOnly,
+        before: CURSOR.read(cursor, filters)?.[0],
         limit,
       });
       const items = records.map((listed) => itemOf(declaration, listed));
-      return { body: { success: true, items, nextCursor: next === undefined ? null : CURSOR.write([next]) } };
+      return { body: { success: true, items, nextCursor: next === undefined ? null : CURSOR.write([next], filters) } };
     },
   };
 }

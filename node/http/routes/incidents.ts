@@ -30,7 +30,7 @@ import { governanceDraft } from '../../governance/governance-draft.ts';
 import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '../../governance/incidents.ts';
 import { fieldProblem } from '../problem.ts';
 import { queryReader } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor } from '../page-cursor.ts';
 import { readTimeOrDay, requireOrder, requirePast } from '../recording/asserted-times.ts';
 import { type Recorder, recordingRoute, requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
@@ -43,7 +43,7 @@ export interface IncidentsServices {
 /** The clock of an incident without awareness runs from its record, which may be later than the law's. */
 const AWARENESS_NOT_GIVEN =
   'awareness-not-given: the clocks run from the time of the record, which may be later than the law has it';
-const CURSOR = new PageCursor(Type.Tuple([Type.String({ pattern: INCIDENT_PLACE_PATTERN })]), [
+const CURSOR = new FilteredCursor(Type.Tuple([Type.String({ pattern: INCIDENT_PLACE_PATTERN })]), [
   '0001796484600000/0000000000000042',
 ]);
 const { state: STATE, sourceId: SOURCE, limit: LIMIT } = IncidentsQueryShape.properties;
@@ -76,13 +76,14 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
     async answer({ query }, { account, key }) {
       const { state, sourceId, cursor, limit = DEFAULT_INCIDENTS_PAGE } = readQuery(query);
       requireReach({ account, key }, sourceId);
+      const filters = { state, sourceId };
       const { incidents: found, next } = await incidents.page(account.id, {
         state,
         accepts: (record) =>
           reaches(key, record.sourceId) &&
           covers(key, record.submittedAt) &&
           (sourceId ?? record.sourceId) === record.sourceId,
-        after: CURSOR.read(cursor)?.[0],
+        after: CURSOR.read(cursor, filters)?.[0],
         limit,
         now: now(),
       });
@@ -91,7 +92,7 @@ export function incidentsRoute({ incidents, now }: IncidentsServices): KeyRoute 
         items: found.map((tracked) =>
           incidentItem(tracked, (record) => reaches(key, record.sourceId) && covers(key, record.submittedAt)),
         ),
-        nextCursor: next === undefined ? null : CURSOR.write([next]),
+        nextCursor: next === undefined ? null : CURSOR.write([next], filters),
       };
       return { body };
     },

@@ -25,7 +25,7 @@ import type { RecordLists } from '../../records/sources/record-page.ts';
 import type { Reads } from '../../store/store.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
-import { RECORD_CURSOR, listRecords } from './record-listing.ts';
+import { listRecords, type Narrowing, RECORD_CURSOR } from './record-listing.ts';
 
 export interface KindListServices {
   readonly store: Reads;
@@ -100,7 +100,7 @@ export function kindListRoutes(services: KindListServices): readonly KeyRoute[] 
 
 function kindListRoute(services: KindListServices, list: KindList): KeyRoute {
   const readQuery = queryReader(RecordListQueryShape);
-  const accepts = ({ kind }: AttestationRecord): boolean => list.kinds.includes(kind);
+  const narrowing: Narrowing = { accepts: ({ kind }) => list.kinds.includes(kind), by: { list: list.path } };
   return {
     method: 'GET',
     path: list.path,
@@ -116,7 +116,7 @@ function kindListRoute(services: KindListServices, list: KindList): KeyRoute {
       problems: ['invalid-field', 'time-order', 'proof-window-expired'],
     },
     async answer({ query }, caller) {
-      const { records, listedFrom, nextCursor } = await listRecords(services, caller, readQuery(query), accepts);
+      const { records, listedFrom, nextCursor } = await listRecords(services, caller, readQuery(query), narrowing);
       const items: JsonObject[] = [];
       for (const record of records) items.push({ ...commonOf(record), ...(await list.item(services, record)) });
       return { body: { success: true, items, listedFrom, nextCursor } };

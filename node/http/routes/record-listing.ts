@@ -12,7 +12,7 @@ import { sourceKey } from '../../records/sources/sources.ts';
 import { proofWindowOpensAt } from '../../verification/attestation/attestation-answer.ts';
 import { fieldProblem } from '../problem.ts';
 import { type Period, readPeriod } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor, type Filters } from '../page-cursor.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { ParameterDocumentation } from '../route.ts';
 
@@ -21,7 +21,7 @@ export const SourceKeyShape = Type.String({ pattern: '^[0-9a-f]{32}$' });
 const DEFAULT_PAGE = 50;
 
 /** By a source, and a number in it. */
-export const RECORD_CURSOR = new PageCursor(Type.Tuple([SourceKeyShape, OrdinalShape]), [
+export const RECORD_CURSOR = new FilteredCursor(Type.Tuple([SourceKeyShape, OrdinalShape]), [
   sourceKey(EXAMPLE_IDS.source),
   1,
 ]);
@@ -33,6 +33,13 @@ export interface ListQuery {
   readonly to?: string;
   readonly cursor?: string;
   readonly limit?: number;
+}
+
+/** What else a list is narrowed by. */
+export interface Narrowing {
+  readonly accepts?: ((record: AttestationRecord) => boolean) | undefined;
+  /** What tells these records apart from those of other lists: a cursor is bound to it. */
+  readonly by: Filters;
 }
 
 /** One page of a list. */
@@ -69,9 +76,10 @@ export async function listRecords(
   { lists, now }: { readonly lists: Pick<RecordLists, 'page'>; readonly now: () => number },
   caller: Caller,
   { sourceId, cursor, limit = DEFAULT_PAGE, ...times }: ListQuery,
-  accepts?: (record: AttestationRecord) => boolean,
+  { accepts, by }: Narrowing,
 ): Promise<ListedPage> {
-  const [source, sourceSeq] = RECORD_CURSOR.read(cursor) ?? [];
+  const filters = { ...by, sourceId, ...readPeriod(times) };
+  const [source, sourceSeq] = RECORD_CURSOR.read(cursor, filters) ?? [];
   const place = source === undefined || sourceSeq === undefined ? undefined : { source, sourceSeq };
   const { filter, listedFrom } = listFilter(caller, { sourceId, ...times }, now(), accepts);
   const { records, unreadable, next } = await lists.page(filter, place, limit);
@@ -79,7 +87,7 @@ export async function listRecords(
     records,
     unreadable: unreadable.map((at) => ({ sourceId: nameOf(at, caller, sourceId), sourceSeq: at.sourceSeq })),
     listedFrom: listedFrom === null ? null : timestampOf(listedFrom),
-    nextCursor: next === null ? null : RECORD_CURSOR.write([next.source, next.sourceSeq]),
+    nextCursor: next === null ? null : RECORD_CURSOR.write([next.source, next.sourceSeq], filters),
   };
 }
 

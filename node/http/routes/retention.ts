@@ -17,7 +17,7 @@ import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { covers } from '../../accounts/caller.ts';
 import type { Locks, PlacedLock } from '../../governance/locks.ts';
 import { queryReader } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor } from '../page-cursor.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
@@ -27,7 +27,7 @@ export interface RetentionServices {
 
 const SOURCE = RetentionQueryShape.properties.sourceId;
 /** By the number of the lock's record. */
-const CURSOR = new PageCursor(Type.Tuple([OrdinalShape]), [42]);
+const CURSOR = new FilteredCursor(Type.Tuple([OrdinalShape]), [42]);
 
 /** `GET /v1/retention` (api-rules §10 item 3): the locks and legal holds of a source, and what they amount to. */
 export function retentionRoute({ locks }: RetentionServices): KeyRoute {
@@ -54,7 +54,7 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
       const { sourceId, cursor } = readQuery(query);
       requireReach(caller, sourceId);
       const source = { account: caller.account.id, sourceId };
-      const [after] = CURSOR.read(cursor) ?? [0];
+      const [after] = CURSOR.read(cursor, { sourceId }) ?? [0];
       const found = await locks.list(source, after, RETENTION_PAGE + 1);
       const page = found.slice(0, RETENTION_PAGE);
       const last = page.at(-1);
@@ -66,7 +66,8 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
         ...(effectiveByEvent === undefined ? {} : { effectiveByEvent }),
         // Of locks outside the key's period only what they amount to is told.
         locks: page.filter(({ record }) => covers(caller.key, record.submittedAt)).map(itemOf),
-        nextCursor: found.length > page.length && last !== undefined ? CURSOR.write([last.record.seq]) : null,
+        nextCursor:
+          found.length > page.length && last !== undefined ? CURSOR.write([last.record.seq], { sourceId }) : null,
       };
       return { body };
     },

@@ -166,6 +166,16 @@ test('every link leads to an operation that takes its parameters, from members t
   assert.ok(links > 50, `${links} links`);
 });
 
+test('the next page of a list is asked for with every parameter of the page before', () => {
+  every(({ parameters, answers }) => {
+    const next = answers.get(200)?.links.find((link) => 'cursor' in link.parameters);
+    if (next === undefined) return [];
+    const passed = Object.keys(next.parameters).toSorted();
+    const taken = parameters.flatMap(({ name, place }) => (place === 'header' ? [] : [name])).toSorted();
+    return passed.join() === taken.join() ? [] : [`passes ${passed.join()} of ${taken.join()}`];
+  });
+});
+
 test('a request, an answer and what several of them hold have a name', () => {
   every(({ request, answers }) => {
     const schemas = [request, answers.get(200)?.content ?? null].flatMap((content) =>

@@ -125,6 +125,7 @@ test('bad parameters are 400, each by its name', async () => {
     'order=random',
     'cursor=x',
     `cursor=${nextCursor}&order=newest`,
+    `cursor=${nextCursor}&order=oldest&to=2027-01-01`,
     'account=globex',
     'limit=1&limit=2',
   ];

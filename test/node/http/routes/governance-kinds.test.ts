@@ -196,6 +196,10 @@ test('a list is read page by page, of one system, and never of another account',
   const other = await node.get('/v1/datasets', { key: API_KEYS.enterprise });
   assert.equal(other.body.items, []);
   requireProblem(await node.get('/v1/datasets?cursor=x'), 'invalid-field', 'no cursor', 'cursor');
+  for (const elsewhere of ['datasets?', 'datasets?sourceId=pages&current=true&', 'suppliers?sourceId=pages&']) {
+    const answer = await node.get(`/v1/${elsewhere}cursor=${String(first.nextCursor)}`);
+    requireProblem(answer, 'invalid-field', `the cursor of another list: ${elsewhere}`, 'cursor');
+  }
 });
 
 test('an erasure of a person finds notices and requests', async () => {

@@ -390,6 +390,23 @@ test('pages of every kind hold, one after another, what one page of all holds', 
   }
 });
 
+test('a cursor of one state or source is refused under another, where what comes before it would be left out', async () => {
+  const ask = await freshAccount();
+  for (const sourceId of ['credit', 'triage', 'credit']) accepted(await post({ sourceId }, ask));
+  const { body } = await node.get('/v1/incidents?state=open&sourceId=credit&limit=1', ask);
+  const cursor = `cursor=${String(body.nextCursor)}`;
+  assert.is((await list(`?state=open&sourceId=credit&${cursor}`, ask)).length, 1);
+  for (const filters of [
+    '',
+    'sourceId=credit&',
+    'state=open&',
+    'state=open&sourceId=triage&',
+    'state=overdue&sourceId=credit&',
+  ]) {
+    requireProblem(await node.get(`/v1/incidents?${filters}${cursor}`, ask), 'invalid-field', filters, 'cursor');
+  }
+});
+
 test('a list shows the account alone, and a key that is bound to sources those alone', async () => {
   const ask = await freshAccount();
   accepted(await post({ sourceId: 'credit' }, ask));

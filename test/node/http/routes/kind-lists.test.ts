@@ -106,6 +106,9 @@ test('a list is of the account and of the sources of the key, in pages that go o
   const cursor = encodeURIComponent(String(first.body.nextCursor));
   const second = await listed('/v1/sessions', `?limit=1&cursor=${cursor}`);
   assert.is.not(second[0]?.sessionId, Object(Array.isArray(first.body.items) ? first.body.items[0] : {}).sessionId);
+  for (const other of [`/v1/sessions?sourceId=${SOURCE}`, '/v1/sessions?to=2027-01-01', '/v1/reviews?limit=1']) {
+    requireProblem(await node.get(`${other}&cursor=${cursor}`), 'invalid-field', other, 'cursor');
+  }
   const { body } = await node.post('/v1/keys', { scopes: ['proof:read'], sources: ['others'] });
   const key = String(body.apiKey);
   assert.equal(await listed('/v1/reviews', '', key), []);

@@ -128,6 +128,33 @@ test('a list is filtered by time and kind', async () => {
   assert.equal(await found({ kind: 'decision' }), ids);
 });
 
+test('a cursor leads on under the filters that it was made with, and is refused under others', async () => {
+  const [sourceId, other] = [newSource(), newSource()];
+  const ids = await attested(sourceId, 3, { modelId: 'm1' });
+  await attested(other, 3);
+  const from = '2026-01-01T00:00:00Z';
+  const first = await list({ sourceId, from, modelId: 'm1', limit: '2' });
+  const cursor = first.nextCursor ?? '';
+  const second = await list({ sourceId, from: '2026-01-01', modelId: 'm1', cursor });
+  assert.equal(
+    [...first.items, ...second.items].map(({ attestationId }) => attestationId),
+    ids,
+  );
+  const others: readonly Record<string, string>[] = [
+    {},
+    { sourceId, from },
+    { sourceId: other, from, modelId: 'm1' },
+    { sourceId, from, modelId: 'm2' },
+    { sourceId, from, modelId: 'm1', kind: 'decision' },
+    { sourceId, from, modelId: 'm1', to: '2027-01-01' },
+    { sourceId, from: '2026-01-02', modelId: 'm1' },
+  ];
+  for (const filters of others) {
+    const query = new URLSearchParams({ ...filters, cursor }).toString();
+    requireProblem(await node.get(`/v1/attestations?${query}`), 'invalid-field', query, 'cursor');
+  }
+});
+
 test('a query of another form is refused by its parameter', async () => {
   const cases: readonly [query: string, field: string, code?: 'time-order'][] = [
     ['from=yesterday', 'from'],

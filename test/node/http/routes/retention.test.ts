@@ -117,7 +117,10 @@ test('a source without locks keeps nothing, and lists are paged', async () => {
   assert.equal(ids, made);
   assert.is(second.nextCursor, null);
   requireProblem(await node.get('/v1/retention'), 'missing-field', 'no source', 'sourceId');
-  requireProblem(await node.get('/v1/retention?sourceId=x&cursor=x'), 'invalid-field', 'no cursor', 'cursor');
+  for (const cursor of ['x', String(first.nextCursor)]) {
+    const answer = await node.get(`/v1/retention?sourceId=x&cursor=${cursor}`);
+    requireProblem(answer, 'invalid-field', 'no cursor of this source', 'cursor');
+  }
 });
 
 test('a legal hold has no end until a second person releases it by another key', async () => {
