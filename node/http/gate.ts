@@ -127,7 +127,7 @@ export class ApiGate implements Gate {
     if (isElsewhere) addresses.admit(address);
     return noted({ auditLog, context, route, caller, address }, async () => {
       if (isElsewhere) throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
-      const admission = await limits.admit(caller.account, actionOf(route), route.records ?? 0);
+      const admission = await limits.admit(caller.account, actionOf(route), heldAtFirst(context, route));
       noteCounted(context.req);
       try {
         requireScope(route.scope, caller);
@@ -210,6 +210,14 @@ export async function noted(
       subject,
     });
   }
+}
+
+/**
+ * Records for which a call holds room before its body is read. One with an `Idempotency-Key` may be a repeat, which is
+ * answered also where the day has no room: it asks for room once it is known to record.
+ */
+export function heldAtFirst(context: Context, { records = 0 }: KeyRoute): number | 'later' {
+  return records > 0 && context.get('idempotency-key') !== '' ? 'later' : records;
 }
 
 /** A call as limits and the log name it. */

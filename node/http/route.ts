@@ -115,8 +115,8 @@ export interface Call {
    */
   readonly counted: () => void;
   /**
-   * Holds room of the daily cap for so many records, in the place of the route's `records`. Throws `LimitError`
-   * `daily-cap-exceeded` where they do not all fit.
+   * Holds room of the daily cap for so many records, in the place of what is held: the route's `records`, or nothing
+   * where the request has an `Idempotency-Key`. Throws `LimitError` `daily-cap-exceeded` where they do not all fit.
    */
   readonly reserve: (records: number) => Promise<void>;
   /** Takes a place of the route's class for anyone who asks, before a body is read. Rejects with `Problem` 503. */

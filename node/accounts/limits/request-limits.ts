@@ -28,15 +28,16 @@ export class RequestLimits {
 
   /**
    * Lets a request in: to the endpoint `POST /v1/attest`, to make this many records (0 for one that makes none); one
-   * that turns out to make another number says so by `reserve`. One that the daily cap refuses has taken its slot of
-   * the minute. Throws `LimitError` and `StoreError`.
+   * that turns out to make another number says so by `reserve`. `later`: one that may make none, as it was answered
+   * already; it holds nothing before it says by `reserve` how many. One that the daily cap refuses has taken its slot
+   * of the minute. Throws `LimitError` and `StoreError`.
    */
-  async admit(account: LimitedAccount, endpoint: string, records: number): Promise<Admission> {
+  async admit(account: LimitedAccount, endpoint: string, records: number | 'later'): Promise<Admission> {
     const decision = this.#rates.admit(account, endpoint);
     if (decision.kind === 'refused') throw rateError(decision, account);
     const { window } = decision;
     if (records === 0) return admissionOf(window, await this.#daily.standing(account));
-    let held = await this.#hold(account, records, window);
+    let held = await this.#hold(account, records === 'later' ? 0 : records, window);
     const release = (): void => held.release();
     return {
       headers: () => ({ ...rateHeaders(window), ...dailyHeaders(held.standing()) }),

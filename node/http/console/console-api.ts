@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import { text as readToEnd } from 'node:stream/consumers';
+import type { Context } from 'koa';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import type { AuditLog } from '../../accounts/audit-log/audit-log.ts';
@@ -9,7 +10,7 @@ import type { SignedIn } from '../../accounts/sign-ins/sign-ins.ts';
 import { type AppOptions, createApp } from '../app.ts';
 import { noteAsker, noteCounted } from '../asked-work.ts';
 import { isTakenFrom } from '../authentication.ts';
-import { actionOf, type Gate, holderOf, noted, requireScope } from '../gate.ts';
+import { actionOf, type Gate, heldAtFirst, holderOf, noted, requireScope } from '../gate.ts';
 import { Problem } from '../problem.ts';
 import type { Answer, KeyRoute } from '../route.ts';
 
@@ -93,7 +94,7 @@ export class ConsoleApi implements Gate {
       if (!isTakenFrom(signedIn, address)) {
         throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
       }
-      const admission = await this.#admit(route, caller);
+      const admission = await this.#admit(context, route, caller);
       noteCounted(context.req);
       try {
         requireScope(route.scope, caller);
@@ -104,9 +105,9 @@ export class ConsoleApi implements Gate {
     });
   }
 
-  async #admit(route: KeyRoute, { account }: SignedIn['caller']): Promise<Pick<Admission, 'release' | 'reserve'>> {
+  async #admit(context: Context, route: KeyRoute, { account }: SignedIn['caller']): Promise<Held> {
     if (route.method === 'GET') return NOTHING;
-    return this.#options.limits.admit(account, actionOf(route), route.records ?? 0);
+    return this.#options.limits.admit(account, actionOf(route), heldAtFirst(context, route));
   }
 
   #askerOf(request: IncomingMessage): Asker {
@@ -116,7 +117,9 @@ export class ConsoleApi implements Gate {
   }
 }
 
-const NOTHING: Pick<Admission, 'release' | 'reserve'> = {
+type Held = Pick<Admission, 'release' | 'reserve'>;
+
+const NOTHING: Held = {
   release() {},
   reserve: () => Promise.reject(new RangeError('a look at a screen makes no records')),
 };

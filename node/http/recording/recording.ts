@@ -160,7 +160,8 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     },
   };
 
-  async function recorded({ context, params }: Call, caller: Caller): Promise<RecordAnswer> {
+  async function recorded(call: Call, caller: Caller): Promise<RecordAnswer> {
+    const { context, params } = call;
     const text = await readJsonText(context.req, BODY);
     using _room = RECORDS_UNDER_WORK.enter(text.length, askerOf(context.req));
     const body = parseJsonBody(text, BODY);
@@ -169,7 +170,7 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     requireSmallAdditional(additional);
     requireReach(caller, body.sourceId);
     const work = { request, body, additional, params, caller };
-    const { record, kept } = await runOnce(recorder, recording, context, work);
+    const { record, kept } = await runOnce(recorder, recording, call, work);
     const own = recording.warnings?.(request) ?? [];
     const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept)];
     const envelope = envelopeOf(recorder, record, warnings);
@@ -181,11 +182,13 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
 async function runOnce<Shape extends TObject>(
   { intake, idempotency, recordOf, requireStorage }: Recorder,
   recording: Recording<Shape>,
-  context: Context,
+  { context, reserve }: Pick<Call, 'context' | 'reserve'>,
   work: RecordingRequest<Static<Shape>>,
 ): Promise<Outcome> {
   const key = idempotencyKey(context);
   const run = async (mark?: MarkOf): Promise<Outcome> => {
+    // Only a request that was not answered before needs room in the day.
+    if (mark !== undefined) await reserve(1);
     let kept: JsonObject = {};
     const record = await recording.record(work, async (given, answerNeeds = {}) => {
       kept = answerNeeds;

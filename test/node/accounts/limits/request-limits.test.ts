@@ -70,6 +70,14 @@ test('a request that turns out to make more holds room for all of it, or for not
     assert.is(other.headers()['X-Daily-Remaining'], '500');
   }));
 
+test('a request that may be a repeat is let in where the day is full, and to record something refused then', () =>
+  withLimits(async ({ limits, fixture }) => {
+    await fixture.record('acme', 1_001);
+    using admission = await limits.admit(DEVELOPER, ATTEST, 'later');
+    assert.is(admission.headers()['X-Daily-Remaining'], '0');
+    assert.is((await refusalOf(admission.reserve(1))).code, 'daily-cap-exceeded');
+  }));
+
 test('a tier without limits has no headers of them', () =>
   withLimits(async ({ limits }) => {
     using unmetered = await limits.admit({ id: 'bench', tier: 'unmetered' }, ATTEST, 1);

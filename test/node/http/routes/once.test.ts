@@ -81,6 +81,23 @@ test('requests with one key at the same moment make one record', async () => {
   assert.ok(answers.every(({ status }) => status === 200));
 });
 
+test('a repeat is answered as the first time where the day has no room left, and what is new is refused', async () => {
+  const key = API_KEYS.developer;
+  const one = { sourceId: 'cap', data: { case: 'the last one' } };
+  const batch = Array.from({ length: 999 }, (_, n) => ({ sourceId: 'cap', data: { n } }));
+  const sendBatch = () =>
+    node.post('/v1/tiered-attest-batch', JSON.stringify(batch), { key, headers: { 'idempotency-key': 'cap batch' } });
+  const first = await keyed('/v1/attest', one, 'cap one', key);
+  const all = await sendBatch();
+  assert.equal([first.status, all.status], [200, 200]);
+  assert.equal((await keyed('/v1/attest', one, 'cap one', key)).body, first.body);
+  assert.equal((await sendBatch()).body, all.body);
+  const more = { sourceId: 'cap', data: { case: 'one more' } };
+  requireProblem(await keyed('/v1/attest', more, 'cap two', key), 'daily-cap-exceeded', 'a new key');
+  requireProblem(await node.post('/v1/attest', more, { key }), 'daily-cap-exceeded', 'no key');
+  requireProblem(await keyed('/v1/attest', more, 'cap one', key), 'idempotency-conflict', 'another request');
+});
+
 test('a node that starts removes the keys whose day is over, and goes on answering the others', async () => {
   const body = { sourceId: 's', data: { case: 'kept for a day' } };
   const first = await keyed('/v1/attest', body, 'k4');
