@@ -1,5 +1,5 @@
 import type { TieredAttestRequest } from '../../../protocol/api/tiered-attest.ts';
-import { assertedClauseWarnings } from '../../verification/attestation/decision-drafts.ts';
+import { assertedClauseWarnings, referenceDatabaseWarnings } from '../../verification/attestation/decision-drafts.ts';
 import type { FieldCodes } from '../validation.ts';
 
 /** Warnings that are told one by one. */
@@ -34,17 +34,19 @@ export const TIERED_CODES: FieldCodes = { model_ref: 'model-binding-invalid' };
 /** ISO 3166-1 or 3166-2 codes, and `EU`. Others are signed all the same. */
 const JURISDICTION = /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/;
 
-/** What the caller should know of a tiered decision that is signed all the same. */
+/** What the caller should know of a decision that is signed all the same. */
 export function tieredWarnings({
   complianceMeta,
   data,
-}: Pick<TieredAttestRequest, 'complianceMeta' | 'data'>): readonly string[] {
+  referenceDatabase,
+}: Pick<TieredAttestRequest, 'complianceMeta' | 'data' | 'referenceDatabase'>): readonly string[] {
   const codes = complianceMeta?.jurisdiction ?? [];
   return [
     ...codes
       .filter((code) => !JURISDICTION.test(code))
       .map((code) => `complianceMeta.jurisdiction: ${JSON.stringify(code)} is not an ISO 3166 code; signed as given`),
     ...assertedClauseWarnings(complianceMeta?.serviceEventType, data),
+    ...referenceDatabaseWarnings(referenceDatabase, data),
   ];
 }
 

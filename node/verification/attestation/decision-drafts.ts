@@ -129,6 +129,14 @@ function bodyTexts(body: JsonObject, data: JsonObject, additional: ReadonlyMap<s
   return { members, decision };
 }
 
+/** That more databases were named in `data` than are signed. `given`: those at the top, which stand in their place. */
+export function referenceDatabaseWarnings(given: Shared['referenceDatabase'], data: JsonObject): string[] {
+  const named = data.referenceDatabase;
+  const isLifted = given === undefined && Array.isArray(named);
+  if (!isLifted || named.length <= MAX_LIFTED) return [];
+  return [`data.referenceDatabase: has ${named.length} entries; the first ${MAX_LIFTED} are signed`];
+}
+
 /**
  * The named databases, each with a non-empty id; undefined where none is. `data.referenceDatabase` is the caller's own
  * material, so what is not of the documented form names nothing.

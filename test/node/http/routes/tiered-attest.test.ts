@@ -171,4 +171,19 @@ test('the model and its version, the risk and the database make the evidence fla
   });
 });
 
+test('of more databases in data than are signed the caller is told, and of as many as are not', async () => {
+  const named = (count: number) => Array.from({ length: count }, (_, n) => `db${n}`);
+  const warned = 'data.referenceDatabase: has 21 entries; the first 20 are signed';
+  for (const path of ['/v1/attest', '/v1/tiered-attest']) {
+    const of = async (data: JsonObject, more: JsonObject = {}) =>
+      (await node.post(path, { sourceId: 'databases', data, ...more })).body.warnings;
+    assert.equal(await of({ referenceDatabase: named(21) }), [warned], path);
+    assert.equal(await of({ referenceDatabase: named(20) }), [], path);
+    assert.equal(await of({ referenceDatabase: named(21) }, { referenceDatabase: 'the one that is signed' }), [], path);
+  }
+  const decision = { sourceId: 'databases', data: { referenceDatabase: named(21) } };
+  const { body } = await node.post('/v1/tiered-attest-batch', JSON.stringify([decision]));
+  assert.equal(body.warnings, [`[0].${warned}`]);
+});
+
 test.run();
