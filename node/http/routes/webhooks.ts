@@ -162,9 +162,9 @@ function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRou
       problems: ['invalid-field', 'webhook-not-found'],
     },
     async answer({ params: { id = '' }, query }, { account }) {
-      const webhook = requireWebhook(webhooks, account.id, id);
       const { cursor, limit = DEFAULT_DELIVERIES_PAGE } = readQuery(query);
       const [before] = CURSOR.read(cursor) ?? [];
+      const webhook = requireWebhook(webhooks, account.id, id);
       const found = await deliveries.list(webhook.id, before, limit + 1);
       const items = found.slice(0, limit).map(deliveryAnswer);
       const last = items.at(-1)?.deliveryId;

@@ -243,6 +243,15 @@ test('what is asked wrongly is refused, and changes nothing', async () => {
   requireProblem(await node.post('/v1/webhooks', { url, events: ['key.expiring'] }), 'too-many-webhooks', 'one more');
 });
 
+test('what is asked wrongly of deliveries is refused before the webhook is looked for', async () => {
+  for (const query of ['limit=0', 'cursor=x', 'state=failed']) {
+    const [field] = query.split('=');
+    const answer = await node.get(`/v1/webhooks/whk_eu_none/deliveries?${query}`);
+    requireProblem(answer, 'invalid-field', query, field);
+  }
+  requireProblem(await node.get('/v1/webhooks/whk_eu_none/deliveries'), 'webhook-not-found', 'no such webhook');
+});
+
 test('the webhooks of another account are not there', async () => {
   const { id } = await made('key.expiring');
   const ask = { key: API_KEYS.enterprise };
