@@ -69,11 +69,12 @@ export class AnchoringView {
 
 function factsOf(
   { status, ledger }: RecordVerdict,
-  history: readonly Step[],
+  noted: readonly Step[],
   transactionId: string | null,
 ): AnchoringFacts {
   const isConfirmed = status === 'confirmed';
   const place = isConfirmed ? ledger : null;
+  const history = place === null ? noted : stepsUntil(place.at, noted);
   const isOnItsWay = isConfirmed || status === 'anchored';
   return {
     status,
@@ -83,6 +84,17 @@ function factsOf(
     transactionId,
     history: place === null ? history : [...history, { status: 'confirmed', at: place.at }],
   };
+}
+
+/**
+ * The steps that were taken by the time of the decision, after the first. The ledger had the message by then: where the
+ * node noted that later, as after a stop, it is told of that time.
+ */
+function stepsUntil(decidedAt: Timestamp, [first, ...noted]: readonly Step[]): readonly Step[] {
+  const steps = noted.filter(({ at }) => at <= decidedAt);
+  const isNoted = noted.some(({ status }) => status === 'anchored');
+  if (isNoted && !isTaken(steps)) steps.push({ status: 'anchored', at: decidedAt });
+  return first === undefined ? steps : [first, ...steps];
 }
 
 function isTaken(steps: readonly Step[]): boolean {

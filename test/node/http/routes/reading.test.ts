@@ -1,11 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { outboxClosedTable } from '../../../../node/anchoring/outbox.ts';
 import { bodyTable, groupTable } from '../../../../node/records/record-tables.ts';
 import { StatusAnswerShape } from '../../../../protocol/api/status.ts';
 import { VerifyAnswerShape } from '../../../../protocol/api/verify.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import { isTimestamp } from '../../../../protocol/time.ts';
+import { isTimestamp, timestampOf } from '../../../../protocol/time.ts';
 import { eraseKey, putSeed, seedOf } from '../../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
@@ -88,6 +89,31 @@ test('the status of a confirmed record', async () => {
     steps.map((step) => (typeof step === 'object' && step !== null && 'status' in step ? step.status : '')),
     ['pending', 'anchored', 'confirmed'],
   );
+});
+
+test('no step that the node noted later than the ledger decided stands after its confirmation', async () => {
+  const { store } = node.context;
+  const { confirmedAt, anchoredAt } = await statusOf(confirmed);
+  const [[, row] = []] = await Array.fromAsync(outboxClosedTable.under(store, []));
+  assert.ok(row);
+  const late = timestampOf(Date.parse(String(confirmedAt)) + 3_600_000);
+  const noted = row.history.filter(({ status }) => status !== 'submitted');
+  for (const [history, anchored] of [
+    // The node was killed before it noted that the ledger took its message, and read it back an hour later.
+    [noted.toSpliced(-1, 1, { status: 'confirmed', at: late }), confirmedAt],
+    // It gave the message up, and queued it again, when it was decided already.
+    [row.history.toSpliced(-1, 0, { status: 'queued', at: late }), anchoredAt],
+  ] as const) {
+    await store.write([outboxClosedTable.put([row.batch], { ...row, history: [...history] })]);
+    const status = await statusOf(confirmed);
+    assert.equal(status.history, [
+      { status: 'pending', at: status.submittedAt ?? '' },
+      { status: 'anchored', at: anchored ?? '' },
+      { status: 'confirmed', at: confirmedAt ?? '' },
+    ]);
+    assert.is(status.anchoredAt, anchored);
+  }
+  await store.write([outboxClosedTable.put([row.batch], row)]);
 });
 
 test('any valid key may ask for the status of any record', async () => {
