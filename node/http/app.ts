@@ -14,7 +14,7 @@ import type { Holder, HolderKind } from '../accounts/limits/holder-counts.ts';
 import type { Refusal } from '../accounts/limits/refusals.ts';
 import { weightOf } from '../accounts/limits/route-weights.ts';
 import { askedWork, askerOf, noteClass } from './asked-work.ts';
-import { callerAddress } from './authentication.ts';
+import { callerAddress, KEY_CHALLENGE, UNAUTHENTICATED } from './authentication.ts';
 import { discard } from './body-bytes.ts';
 import { Compressor, type Encoding, ENCODINGS, MIN_COMPRESSED_BYTES } from './compression.ts';
 import { problemOf } from './domain-problems.ts';
@@ -358,6 +358,7 @@ async function answerErrors(options: AppOptions, paths: SecretPaths, context: Co
     context.body = JSON.stringify(problemBody(problem, occurrence));
     context.type = PROBLEM_CONTENT_TYPE;
   }
+  if (context.status === UNAUTHENTICATED) context.set('WWW-Authenticate', KEY_CHALLENGE);
   await options.uncounted?.pace(context, refusal?.holder);
   observe(context.method, routeOf(context), context.status, (performance.now() - started) / 1000);
 }

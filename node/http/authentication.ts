@@ -6,6 +6,13 @@ import type { AuthenticatedKey } from '../accounts/known-keys.ts';
 import { type Addresses, clientAddress } from '../accounts/limits/client-address.ts';
 import { Problem } from './problem.ts';
 
+/**
+ * What a 401 asks for (RFC 9110 §11.6.1): an API key in its own header. It is no bearer token of RFC 6750, for a key in
+ * `Authorization` is not read; and a scheme that browsers do not know, so that none asks its user for a password.
+ */
+export const KEY_CHALLENGE = 'ApiKey realm="meridian", header="x-api-key"';
+export const UNAUTHENTICATED = 401;
+
 /** Who sent the request's `x-api-key`, wherever it came from. Throws `Problem` 401. */
 export async function authenticate(
   accounts: Pick<Accounts, 'authenticate'>,

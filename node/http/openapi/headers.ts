@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { AnswerHeaderName, Route } from '../route.ts';
+import { KEY_CHALLENGE, UNAUTHENTICATED } from '../authentication.ts';
 import { DEMAND_HEADERS, DEMAND_STATUS } from './payment.ts';
 import { isRecording } from './problems.ts';
 
@@ -61,6 +62,11 @@ export const ANSWER_HEADERS: JsonObject = {
   },
   ...OWN_HEADERS,
   Allow: { description: 'The methods that the path takes.', required: true, schema: text },
+  'WWW-Authenticate': {
+    description: 'An API key is asked for, in the header `x-api-key`.',
+    required: true,
+    schema: { type: 'string', const: KEY_CHALLENGE },
+  },
   'Retry-After': { description: 'Seconds after which the request may be sent again.', schema: integer },
 };
 
@@ -89,7 +95,8 @@ export function refusalHeaders(route: Route, status: number): JsonObject {
   const demand = route.access === 'paid' && status === DEMAND_STATUS ? Object.keys(DEMAND_HEADERS) : [];
   const later = LATER.has(status) ? ['Retry-After'] : [];
   const allowed = status === NOT_ALLOWED ? ['Allow'] : [];
-  return references(['X-Request-Id', ...limits, ...demand, ...later, ...allowed]);
+  const challenge = status === UNAUTHENTICATED ? ['WWW-Authenticate'] : [];
+  return references(['X-Request-Id', ...limits, ...demand, ...later, ...allowed, ...challenge]);
 }
 
 function metered(route: Route): readonly string[] {

@@ -180,6 +180,21 @@ test('keyed endpoints want a key that is known', async () => {
   }
 });
 
+test('every 401 says by what a caller proves who it is, and nothing else asks for it', async () => {
+  const challenge = 'ApiKey realm="meridian", header="x-api-key"';
+  const made = await node.post('/v1/keys', { scopes: ['proof:read'] });
+  await node.post(`/v1/keys/${String(Object(made.body.key).id)}/revoke`, {});
+  for (const key of [null, 'k'.repeat(40), String(made.body.apiKey)]) {
+    for (const path of KEYED_GETS) {
+      const answer = await node.get(path, { key });
+      assert.equal([answer.status, answer.headers.get('www-authenticate')], [401, challenge], path);
+    }
+  }
+  for (const path of ['/v1/usage', '/v1/nothing', `/v1/verify/${UNKNOWN_ID}`]) {
+    assert.is((await node.get(path)).headers.get('www-authenticate'), null, path);
+  }
+});
+
 test('the key is asked for before the body is looked at', async () => {
   requireProblem(await node.post('/v1/attest', '{', { key: null }), 'api-key-missing', 'broken body');
   const huge = ' '.repeat(1_100_000);
