@@ -224,7 +224,8 @@ function identityOf(
   models: string | null,
   config: RemoteEngineConfig,
 ): ModelIdentity {
-  const entry = models === null ? undefined : entryOf(models, [config.model, model]);
+  // A server may answer for a name by a model of another one, as by a dated version of it.
+  const entry = models === null ? undefined : entryOf(models, [model, config.model]);
   const digest = entry === undefined ? null : digestOf(entry);
   return {
     model,

@@ -85,6 +85,20 @@ test('what is attested is what was reported: name, fingerprint, and the entry bu
   assert.is(declared.modelSource.declaredByOperator, true);
 });
 
+test('of two entries the one of the model that answered is attested, not that of the name it was asked by', async () => {
+  const dated = { ...ENTRY, id: 'big-model-2026-10-01' };
+  server.complete = json(200, chatCompletion({ model: dated.id }));
+  server.models = json(200, { data: [ENTRY, dated] });
+  const { model, modelDigest } = await identityOf();
+  assert.equal([model, modelDigest], [dated.id, hashText(nativeSuite, canonicalize(dated))]);
+  server.models = json(200, { data: [ENTRY] });
+  assert.is(
+    (await identityOf()).modelDigest,
+    hashText(nativeSuite, canonicalize(ENTRY)),
+    'the only one that is listed',
+  );
+});
+
 test('a server that says little is attested as saying little', async () => {
   server.complete = json(200, { model: 'x', ...choice({ role: 'assistant', content: '' }, 'length') });
   for (const silent of [json(404, {}), json(200, { data: 7 }), json(200, { data: [] })]) {
