@@ -23,6 +23,9 @@ const MAX_TEXT = 256;
 /** The texts go into signed claims. */
 const PLAIN_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
+/** Name of a GGUF file whose weights go on in others, which an engine loads by itself. */
+const PART_OF_SEVERAL = /-\d{5}-of-(?!00001\.)\d{5}\.gguf$/;
+
 /**
  * Where completions come from; null where neither `INFERENCE_URL` nor `MODEL_PATH` is set.
  *
@@ -42,7 +45,7 @@ export function inferenceConfig(environment: Environment): InferenceConfig | nul
     return {
       kind: 'embedded',
       ...shared,
-      path,
+      path: wholeFile(path),
       contextTokens: whole(environment, 'MODEL_CONTEXT', DEFAULT_CONTEXT_TOKENS),
       threads: whole(environment, 'MODEL_THREADS', DEFAULT_THREADS),
     };
@@ -56,6 +59,12 @@ export function inferenceConfig(environment: Environment): InferenceConfig | nul
     model: text(environment, 'INFERENCE_MODEL') ?? '',
     version: text(environment, 'INFERENCE_VERSION'),
   };
+}
+
+/** The digest that is attested is of this file alone, so all that runs must be in it. Throws `ConfigError`. */
+function wholeFile(path: string): string {
+  if (!PART_OF_SEVERAL.test(path)) return path;
+  throw new ConfigError('MODEL_PATH is one part of several: merge them into one GGUF file, whose digest is attested');
 }
 
 function serverUrl(environment: Environment): string {

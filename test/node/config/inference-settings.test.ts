@@ -51,6 +51,11 @@ test('a file of weights by its path', () => {
   });
   const plain = inferenceOf(EMBEDDED);
   assert.is(plain?.kind === 'embedded' && plain.threads, 1);
+  assert.is(
+    inferenceOf({ MODEL_PATH: '/models/small-00001-of-00001.gguf' })?.kind,
+    'embedded',
+    'all of it in one file',
+  );
 });
 
 test('what does not fit together is refused by name, and no secret is told', () => {
@@ -60,6 +65,7 @@ test('what does not fit together is refused by name, and no secret is told', () 
     [/INFERENCE_MODEL is not set/, { INFERENCE_URL: 'https://models.example.test' }],
     [/INFERENCE_TOKEN needs INFERENCE_URL/, { ...EMBEDDED, INFERENCE_TOKEN: token }],
     [/MODEL_CONTEXT needs MODEL_PATH/, { ...REMOTE, MODEL_CONTEXT: '1' }],
+    [/MODEL_PATH is one part of several/, { MODEL_PATH: '/models/large-00001-of-00003.gguf' }],
     [/MODEL_LABEL needs INFERENCE_URL or MODEL_PATH/, { MODEL_LABEL: 'toy' }],
     [/INFERENCE_URL needs https/, { ...REMOTE, INFERENCE_URL: 'http://models.example.test/v1' }],
     [/INFERENCE_URL must not hold a user/, { ...REMOTE, INFERENCE_URL: 'https://a:b@models.example.test' }],
