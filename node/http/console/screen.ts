@@ -70,10 +70,14 @@ export function columns(titles: Readonly<Record<string, string>>): readonly Colu
   return Object.entries(titles).map(([field, title]) => ({ field, title }));
 }
 
-/** One page of a list, from where the look's `cursor` says. Throws `ApiRefusal`. */
+/**
+ * One page of a list, from where the look's `cursor` says, if its `list` names this one: a screen may have several. Throws
+ * `ApiRefusal`.
+ */
 export async function tableOf(look: Look, spec: TableSpec): Promise<TableSection> {
   const { title, about, member = 'items', ways, cells = {}, empty } = spec;
-  const json = withQuery(spec.path, { cursor: look.query.get('cursor') });
+  const [list = ''] = spec.path.split('?');
+  const json = withQuery(spec.path, { cursor: look.query.get('list') === list ? look.query.get('cursor') : null });
   const answer = await look.ask(json);
   const rows = itemsOf(answer, member).map((item) =>
     spec.columns
@@ -90,7 +94,8 @@ export async function tableOf(look: Look, spec: TableSpec): Promise<TableSection
     columns: ways === undefined ? spec.columns : [...spec.columns, { field: 'ways', title: 'What you can do' }],
     rows,
     empty,
-    next: typeof next === 'string' ? withQuery(spec.here, { ...Object.fromEntries(look.query), cursor: next }) : null,
+    next:
+      typeof next === 'string' ? withQuery(spec.here, { ...Object.fromEntries(look.query), list, cursor: next }) : null,
   };
 }
 

@@ -69,6 +69,29 @@ for (const { path } of SCREENS) {
   });
 }
 
+test('the next page of one list of a screen leaves the other lists of it where they are', async () => {
+  for (let n = 0; n < 51; n++) {
+    const system = { sourceId: `source ${n}`, systemRef: `system ${n}`, role: 'provider', intendedPurpose: 'scores' };
+    assert.is((await node.post('/v1/system', system)).status, 200);
+  }
+  const browser = await signedIn(API_KEYS.unmetered);
+  const nextsIn = (text: string): string[] =>
+    [...text.matchAll(/href="([^"]+)" rel="next"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+  const nexts = nextsIn((await browser.get('/console/systems')).text);
+  assert.is(nexts.length, 2);
+  for (const href of nexts) {
+    const { pathname, search } = new URL(href, 'http://node/console/systems');
+    const { status, text } = await browser.get(pathname + search);
+    assert.is(status, 200);
+    assert.not.match(text, /▲ /, href);
+    assert.equal(
+      nextsIn(text),
+      nexts.filter((next) => next !== href),
+      'the other list is at its beginning',
+    );
+  }
+});
+
 for (const { name } of FORMS) {
   test(`the form ${name} is of the request that its call takes`, async () => {
     const browser = await signedIn();
