@@ -101,7 +101,8 @@ export function attestRoute(services: DecisionServices): KeyRoute {
       description:
         'Signed and on the disk when it is answered; anchored with the next batch. The same body sent twice by one ' +
         'account is a duplicate: put a decision id or a time into `data`. What `model_ref` and `complianceMeta` say ' +
-        'may stand at the top as well, and then has to say the same.',
+        'may stand at the top as well, and then has to say the same. `anchorMode: direct` (Enterprise) seals the open ' +
+        'batch at once, so that its message does not wait for others.',
       request: { shape: AttestRequestShape, example: ATTEST_EXAMPLE.request },
       answer: { shape: AttestAnswerShape, example: ATTEST_EXAMPLE.answer },
       problems: [
