@@ -23,7 +23,7 @@ import type { Misdeeds } from '../../verification/misdeeds.ts';
 import type { ReceiptsNotKept } from '../../verification/receipts-not-kept.ts';
 import { fieldProblem, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor, PageCursor } from '../page-cursor.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface EquivocationServices extends ShownSources {
@@ -35,7 +35,8 @@ export interface EquivocationServices extends ShownSources {
 }
 
 const CURSOR = new PageCursor(Type.Tuple([NodeIdShape, OrdinalShape]), ['eu', 1204]);
-const PAGE_QUERY = { cursor: CURSOR.parameter };
+/** Of the proofs against one member: by the number of a batch. */
+const PROOFS_CURSOR = new FilteredCursor(Type.Tuple([OrdinalShape]), [1204]);
 
 /** What members did against the protocol, as far as this node saw it. */
 export function equivocationRoutes(services: EquivocationServices): readonly FreeRoute[] {
@@ -57,7 +58,7 @@ function equivocationsRoute(services: EquivocationServices): FreeRoute {
         'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts, ' +
         'at most two of a member, and none while most members contradict that tree: then it is this node that was fooled. ' +
         '`receiptsNotKept` are records in whose place the decided batch of their node holds another one.',
-      query: PAGE_QUERY,
+      query: { cursor: CURSOR.parameter },
       answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
       problems: ['invalid-field'],
     },
@@ -92,22 +93,22 @@ function misdeedProofsRoute(services: EquivocationServices): FreeRoute {
         'of other members, a receipt that the decided batch does not keep, and of each number both envelopes with the ledger messages that name them. A number is left ' +
         'out until both envelopes and both messages are here.',
       params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
-      query: PAGE_QUERY,
+      query: { cursor: PROOFS_CURSOR.parameter },
       answer: { shape: MisdeedProofsAnswerShape, example: MISDEED_PROOFS_EXAMPLE },
       problems: ['invalid-field', 'member-not-found'],
     },
     async answer({ params: { node = '' }, query }) {
       const { cursor } = readQuery(query);
+      const [after] = PROOFS_CURSOR.read(cursor, { node }) ?? [];
       const member = memberOf(services, node);
-      const after = placeOf(cursor);
-      const { proofs, next } = await proofsAfter(services, member, after?.batch ?? 0);
-      const checkpoints = after === null ? await falseCheckpointsOf(services, member) : [];
-      const receipts = after === null ? await services.receiptsNotKept.proofsOf(member) : [];
+      const { proofs, next } = await proofsAfter(services, member, after ?? 0);
+      const checkpoints = after === undefined ? await falseCheckpointsOf(services, member) : [];
+      const receipts = after === undefined ? await services.receiptsNotKept.proofsOf(member) : [];
       const body: MisdeedProofsAnswer = {
         success: true,
         node: member,
         proofs: [...checkpoints, ...receipts, ...proofs],
-        nextCursor: next === null ? null : CURSOR.write([member, next]),
+        nextCursor: next === null ? null : PROOFS_CURSOR.write([next], { node }),
       };
       return { body };
     },

@@ -25,7 +25,7 @@ import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
-import { PageCursor } from '../page-cursor.ts';
+import { FilteredCursor } from '../page-cursor.ts';
 import type { Answer, KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 import { requireWholeAccount } from '../whole-account.ts';
@@ -38,7 +38,7 @@ const DELIVERY_ID = {
   deliveryId: { description: 'Id of the delivery.', shape: DeliveryIdShape, example: EXAMPLE_IDS.delivery },
 };
 const LIMIT = DeliveriesQueryShape.properties.limit;
-const CURSOR = new PageCursor(Type.Tuple([DeliveryIdShape]), [EXAMPLE_IDS.delivery]);
+const CURSOR = new FilteredCursor(Type.Tuple([DeliveryIdShape]), [EXAMPLE_IDS.delivery]);
 const validate = validator(WebhookRequestShape);
 const readQuery = queryReader(DeliveriesQueryShape);
 
@@ -163,12 +163,12 @@ function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRou
     },
     async answer({ params: { id = '' }, query }, { account }) {
       const { cursor, limit = DEFAULT_DELIVERIES_PAGE } = readQuery(query);
-      const [before] = CURSOR.read(cursor) ?? [];
+      const [before] = CURSOR.read(cursor, { webhook: id }) ?? [];
       const webhook = requireWebhook(webhooks, account.id, id);
       const found = await deliveries.list(webhook.id, before, limit + 1);
       const items = found.slice(0, limit).map(deliveryAnswer);
       const last = items.at(-1)?.deliveryId;
-      const nextCursor = found.length > limit && last !== undefined ? CURSOR.write([last]) : null;
+      const nextCursor = found.length > limit && last !== undefined ? CURSOR.write([last], { webhook: id }) : null;
       return { body: { success: true, items, nextCursor } };
     },
   };

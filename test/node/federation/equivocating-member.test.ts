@@ -7,6 +7,7 @@ import { readKeyFile } from '../../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { keyDirectory } from '../../../node/keys/node-keys.ts';
 import { readBatch, type StoredBatch } from '../../../node/records/batch-tables.ts';
+import { encodeBase64url, utf8 } from '../../../protocol/bytes.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { isSha256Hash, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -178,6 +179,12 @@ test('a false checkpoint is shown, and its file is proven by those of the others
   assert.is((await us.get('/v1/equivocations/sg')).status, 404);
   assert.is((await us.get('/v1/equivocations/EU')).status, 400);
   assert.is((await us.get('/v1/equivocations?cursor=x')).status, 400);
+  // A place in the list of all members would leave out proofs against one of them.
+  const ofAll = encodeBase64url(utf8('["ca",1]'));
+  assert.is((await us.get(`/v1/equivocations?cursor=${ofAll}`)).status, 200);
+  for (const node of ['eu', 'ca']) {
+    assert.is((await us.get(`/v1/equivocations/${node}?cursor=${ofAll}`)).status, 400, node);
+  }
 });
 
 test.run();

@@ -252,6 +252,17 @@ test('what is asked wrongly of deliveries is refused before the webhook is looke
   requireProblem(await node.get('/v1/webhooks/whk_eu_none/deliveries'), 'webhook-not-found', 'no such webhook');
 });
 
+test('a cursor leads through the deliveries of its own webhook alone', async () => {
+  const [one, other] = [await made('incident.due-soon'), await made('key.expiring')];
+  for (let n = 0; n < 2; n++) await incidentDueIn(3_600_000);
+  await node.context.dueAlerts.look();
+  await until('both to be told of', async () => (await deliveriesOf(one.id)).length === 2);
+  const { body } = await node.get(`/v1/webhooks/${one.id}/deliveries?limit=1`);
+  const query = `cursor=${String(body.nextCursor)}`;
+  assert.is(itemsOf((await node.get(`/v1/webhooks/${one.id}/deliveries?${query}`)).body.items).length, 1);
+  requireProblem(await node.get(`/v1/webhooks/${other.id}/deliveries?${query}`), 'invalid-field', 'another webhook');
+});
+
 test('the webhooks of another account are not there', async () => {
   const { id } = await made('key.expiring');
   const ask = { key: API_KEYS.enterprise };
