@@ -190,13 +190,13 @@ export class Agents {
     return custody === 'service' ? this.#options.keys.end(agentId, keyId) : [];
   }
 
-  /** Only while the agent's lock is held. */
   /** Records of agents were taken back from peers: what was read before, or is being read, is not remembered. */
   forget(): void {
     this.#forgotten++;
     this.#cache.clear();
   }
 
+  /** Only while the agent's lock is held. */
   async #read(agentId: string): Promise<Agent | undefined> {
     const cached = this.#cache.get(agentId);
     if (cached !== undefined) return cached;
