@@ -1,7 +1,12 @@
 import type { NodeId } from '../../protocol/ids.ts';
+import { MEMBER_ALLOWANCE } from '../accounts/limits/allowances.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
+import { PeerStatementError } from '../log/members/peer-statement-error.ts';
 import type { Transport } from '../transport/contract.ts';
-import { type PageRequest, pageRequest } from './page-forms.ts';
+import { openedBytes, type PageRequest, pageRequest } from './page-forms.ts';
+
+/** What the frames of a page open to at most: as much as an answer of texts may hold. In bytes. */
+const MOST_OPENED_BYTES = MEMBER_ALLOWANCE.answerBytes;
 
 /**
  * Asks other members for pages, one request at a time to a member. A page is read with back-pressure: the member sends no
@@ -40,8 +45,19 @@ export class PageClient {
     );
   }
 
-  /** The frames of a page that is asked for at once, whatever else is asked of the peer: a short one that work waits for. */
-  readAtOnce(peer: NodeId, request: PageRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.#transport.request(peer, 'batches', pageRequest.encode(request), { signal });
+  /**
+   * The frames of a page that is asked for at once, whatever else is asked of the peer: a short one that work waits for.
+   * Throws `PeerStatementError` `malformed` at the frame by which the page opens to more than any may, and what the
+   * transport throws.
+   */
+  async *readAtOnce(peer: NodeId, request: PageRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const frame of this.#transport.request(peer, 'batches', pageRequest.encode(request), { signal })) {
+      bytes += openedBytes(frame);
+      if (bytes > MOST_OPENED_BYTES) {
+        throw new PeerStatementError('malformed', `a page that opens to more than ${MOST_OPENED_BYTES} bytes`);
+      }
+      yield frame;
+    }
   }
 }
