@@ -1,6 +1,7 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { type Codec, textCodec } from './table.ts';
+import { frameLength } from './zstd-frame.ts';
 
 /** First byte of a compressed text. No UTF-8 text holds it (RFC 3629 §1), so a plain text is never taken for one. */
 const ZSTD = 0xff;
@@ -24,7 +25,8 @@ const MAX_WINDOW_LOG = 22;
 
 /**
  * Texts, compressed with zstd (RFC 8878) where that makes them smaller; plain ones are read as they are. Decoding
- * throws where any bit of a compressed text was flipped, and never makes more of a value than the longest text.
+ * throws where any bit of a compressed text was flipped, or where it is anything else than one frame, and never makes
+ * more of a value than the longest text.
  */
 export const compressedTextCodec: Codec<string> = {
   encode(text) {
@@ -69,8 +71,11 @@ function decompress(bytes: Uint8Array, checksum: number): Uint8Array {
   if (length < MIN_COMPRESSED_BYTES || length > MAX_COMPRESSED_BYTES) {
     throw new RangeError('a compressed text says a length that none has');
   }
+  const frame = bytes.subarray(FRAME_AT);
+  // Whatever else is in the value would be kept with it, and may mean something to another decoder.
+  if (frameLength(frame) !== frame.length) throw new RangeError('a compressed text is not one frame');
   // A chunk of one byte more than the text fills it is not full at the end, so no other is made.
-  const plain = zstdDecompressSync(bytes.subarray(FRAME_AT), {
+  const plain = zstdDecompressSync(frame, {
     chunkSize: length + 1,
     maxOutputLength: length,
     params: { [constants.ZSTD_d_windowLogMax]: MAX_WINDOW_LOG },

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { crc32, zstdCompressSync } from 'node:zlib';
+import { constants, crc32, zstdCompressSync } from 'node:zlib';
 import {
   checksumOf,
   compressedTextCodec,
@@ -102,6 +102,41 @@ test('a frame that makes its reader hold more than the longest text is refused',
     const value = forged(LONG, Buffer.byteLength(LONG), rawFrame(LONG, windowLog));
     if (isRead) assert.is(compressedTextCodec.decode(value), LONG);
     else assert.throws(() => compressedTextCodec.decode(value), /memory/);
+  }
+});
+
+test('a value is one frame: what is behind or before it is refused, whatever the decoder makes of it', () => {
+  const [one, length] = [zstdCompressSync(LONG), Buffer.byteLength(LONG)];
+  const skippable = Buffer.of(0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4);
+  const halves = [LONG.slice(0, 2_000), LONG.slice(2_000)].map((half) => zstdCompressSync(half));
+  const several: readonly (readonly Uint8Array[])[] = [
+    [one, Buffer.alloc(100)],
+    [one, Buffer.of(0)],
+    [one, one],
+    [one, zstdCompressSync('')],
+    [one, skippable],
+    [skippable, one],
+    halves,
+  ];
+  for (const parts of several) {
+    const value = forged(LONG, length, Buffer.concat(parts));
+    assert.throws(() => compressedTextCodec.decode(value), /no zstd frame|not one frame/);
+  }
+});
+
+test('frames of every kind of header are read', () => {
+  const length = Buffer.byteLength(LONG);
+  const repeated = 'r'.repeat(300_000);
+  for (const checksum of [0, 1]) {
+    for (const size of [0, 1]) {
+      const params = { [constants.ZSTD_c_checksumFlag]: checksum, [constants.ZSTD_c_contentSizeFlag]: size };
+      for (const pledged of [{}, { pledgedSrcSize: length }]) {
+        const frame = zstdCompressSync(LONG, { params, ...pledged });
+        assert.is(compressedTextCodec.decode(forged(LONG, length, frame)), LONG);
+      }
+      const frame = zstdCompressSync(repeated, { params });
+      assert.is(compressedTextCodec.decode(forged(repeated, repeated.length, frame)), repeated);
+    }
   }
 });
 
