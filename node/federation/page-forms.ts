@@ -5,7 +5,7 @@ import type { WholeTexts } from '../../protocol/chain/record.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { joinTexts, splitTexts } from '../records/record-lines.ts';
-import { bodyTable } from '../records/record-tables.ts';
+import { BODY_ROW_RECORDS, bodyTable } from '../records/record-tables.ts';
 import { openedLengthOf } from '../store/compressed-text.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from '../log/members/peer-statement-error.ts';
@@ -130,7 +130,13 @@ export function decodeItem(frame: Uint8Array): PageItem {
   if (frame[0] === ROW) {
     const row = frame.subarray(1);
     if (openedLengthOf(row) === undefined) throw new PeerStatementError('malformed', 'a row that is not compressed');
-    return { kind: 'records', records: splitTexts(malformedUnless(() => bodyTable.decode(row))), row };
+    const records = splitTexts(
+      malformedUnless(() => bodyTable.decode(row)),
+      BODY_ROW_RECORDS + 1,
+    );
+    // Megabytes of empty ones take more memory and time than the rest of a page.
+    if (records.length > BODY_ROW_RECORDS) throw new PeerStatementError('malformed', 'a row of too many records');
+    return { kind: 'records', records, row };
   }
   const text = malformedUnless(() => decodeUtf8(frame));
   const kind = KINDS.get(text.slice(0, 1));

@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkPage, type PageGroup } from '../../../node/federation/page-check.ts';
-import { decodeItem, encodeItem, openedBytes, type PageItem } from '../../../node/federation/page-forms.ts';
+import { decodeItem, encodeItem, encodeRow, openedBytes, type PageItem } from '../../../node/federation/page-forms.ts';
 import { joinTexts } from '../../../node/records/record-lines.ts';
-import { bodyTable, storedBodyTable } from '../../../node/records/record-tables.ts';
-import { compressedTextCodec, openedLengthOf } from '../../../node/store/compressed-text.ts';
+import { BODY_ROW_RECORDS, bodyTable, storedBodyTable } from '../../../node/records/record-tables.ts';
+import { compressedTextCodec, MAX_COMPRESSED_BYTES, openedLengthOf } from '../../../node/store/compressed-text.ts';
 import type { WholeTexts } from '../../../protocol/chain/record.ts';
 import { Rebuilding } from './rebuilding.ts';
 
@@ -73,6 +73,16 @@ test('rows come as they are stored, short ones as their records; by the first ve
 test('a row that came is stored as it came', async () => {
   const { rows, stored } = await pagesOfVersions();
   assert.equal(bodiesOf([...checkPage(rows)]), stored.map(hex));
+});
+
+test('a row of more records than a row has is refused, whatever they are', async () => {
+  const { rows } = await pagesOfVersions();
+  const records = recordsOf(rows.map(decodeItem)).slice(0, BODY_ROW_RECORDS + 1);
+  const rowOf = (lines: string) => encodeRow(compressedTextCodec.encode(lines));
+  assert.equal(decodeItem(rowOf(joinTexts(records.slice(1)))).kind, 'records');
+  for (const lines of [joinTexts(records), '\n'.repeat(MAX_COMPRESSED_BYTES)]) {
+    assert.throws(() => decodeItem(rowOf(lines)), /a row of too many records/);
+  }
 });
 
 test('a row that its sender left large, and one that is part of another, are compressed anew', async () => {
