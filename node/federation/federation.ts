@@ -330,9 +330,12 @@ export class FederationSync implements AsyncDisposable {
       yield status.encode(heads.status());
     });
     const { starts } = this.#options;
+    const gossip = this.#gossip;
     if (starts !== undefined) {
       transport.serve('start', async function* (_request, from) {
-        yield* startFrames(await starts.answer(nodeId(from)));
+        const answer = await starts.answer(nodeId(from));
+        const announced = gossip.announced(nodeId(from), answer.batch);
+        yield* startFrames({ ...answer, ...(announced && { announced }) });
       });
     }
     transport.serve('batches', (request, from, _signal, version) => {

@@ -90,6 +90,19 @@ export class GossipHandler {
     }
   }
 
+  /**
+   * The last envelope that a node announced of a batch after number `held`, but for those by a compromised key;
+   * undefined for none.
+   */
+  announced(node: NodeId, held: number): SignedStatement | undefined {
+    const { directory } = this.#options.keys;
+    const able = [...(this.#announced.get(node) ?? [])].filter(([batch, { statement }]) => {
+      if (batch <= held) return false;
+      return directory.compromisedSince(node, envelopeStatement.parse(statement).keyId) === null;
+    });
+    return able.toSorted(([a], [b]) => b - a)[0]?.[1];
+  }
+
   /** Keeps and reports a proof that was not known. Throws `PeerStatementError` where it proves nothing. */
   async learn(proof: Equivocation): Promise<void> {
     if (await this.#options.equivocations.learn(proof)) this.#options.onEquivocation(proof);

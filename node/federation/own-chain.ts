@@ -14,6 +14,7 @@ import { ChainContradictionError } from './chain-assembler.ts';
 import { isSignedAnew, type Outdone } from './outdone.ts';
 import type { OwnReplacement } from './own-replacement.ts';
 import type { RivalSearch } from './rival-search.ts';
+import { AnnouncedBatches, type AnnouncedBatchesOptions } from './start/announced-batches.ts';
 import { readStartAnswer, START_REQUEST } from './start/start-answers.ts';
 import type { PageClient } from './page-client.ts';
 
@@ -42,7 +43,7 @@ export interface OwnChainEvidence {
   readonly answered: ReadonlySet<NodeId>;
   /** The last own batch in the store that the log decided or can still decide, with all before it; 0 for none. */
   readonly held: number;
-  /** The last own batch that a member has shown; 0 for none. */
+  /** The last own batch that a member has shown, or the envelope alone, as it was announced; 0 for none. */
   readonly shown: number;
 }
 
@@ -52,6 +53,7 @@ export type Sufficiency = (evidence: OwnChainEvidence) => boolean | Promise<bool
 export interface OwnChainOptions {
   readonly self: NodeId;
   readonly chains: Chains;
+  readonly keys: AnnouncedBatchesOptions['keys'];
   readonly transport: Pick<Transport, 'peers'>;
   readonly pages: Pick<PageClient, 'answer'>;
   readonly rivals: RivalSearch;
@@ -95,6 +97,7 @@ export class OwnChain {
   readonly #unjudged = new Set<NodeId>();
   /** Of the monotonic clock: when a member may be asked again that had nothing to show. Absent: at once. */
   readonly #resting = new Map<NodeId, number>();
+  readonly #announced: AnnouncedBatches;
   /** Members that showed what is wanted. */
   readonly #showing = new Set<NodeId>();
   /** The first own batch in the store that can be decided no more, as of the last look. */
@@ -116,6 +119,7 @@ export class OwnChain {
 
   constructor(options: OwnChainOptions) {
     this.#options = options;
+    this.#announced = new AnnouncedBatches(options);
   }
 
   /** Why this node signs nothing; null while all is well. */
@@ -178,10 +182,12 @@ export class OwnChain {
       this.#outdone = await replacement.outdone();
       await this.#prove();
       // Asked where something is lacking too: it is what tells the operator.
-      const isEnough = await suffices({ answered: this.#heard(), held: this.#held, shown: this.#shown });
+      const shown = Math.max(this.#shown, await this.#announced.last());
+      const isEnough = await suffices({ answered: this.#heard(), held: this.#held, shown });
       this.#isJudged = isEnough;
+      const mustWait = !isEnough || shown > this.#held;
       if (this.#lacks()) await this.#takeBack(signal);
-      else if (!isEnough || this.#isLost() || this.#differs()) await this.#wake.wait(LOOK_MS, signal);
+      else if (mustWait || this.#isLost() || this.#differs()) await this.#wake.wait(LOOK_MS, signal);
       else if (await this.#isAtRest()) break;
     }
     this.#recovering = false;
@@ -210,8 +216,10 @@ export class OwnChain {
     const { pages, onCheckpoint, faults, log } = this.#options;
     this.#asking.set(peer, Number.POSITIVE_INFINITY);
     try {
-      const { batch, checkpoints } = readStartAnswer(await pages.answer(peer, 'start', START_REQUEST, signal));
+      const told = readStartAnswer(await pages.answer(peer, 'start', START_REQUEST, signal));
+      const { batch, checkpoints, announced } = told;
       for (const checkpoint of checkpoints) await onCheckpoint(checkpoint);
+      if (announced !== undefined) this.#announced.take(announced);
       if (batch > 0) this.noteClaim(peer, batch);
       this.#answered.add(peer);
       this.#wake.notify();

@@ -3,6 +3,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { type SignedCheckpoint, SignedCheckpointShape } from '../../../protocol/log/checkpoint.ts';
 import { Compile } from '../../../protocol/shape-check.ts';
 import { Closed, CountShape } from '../../../protocol/shapes.ts';
+import { SignedStatementShape } from '../../../protocol/statement/statement.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Chains } from '../../log/chains.ts';
 import type { CheckpointStore } from '../../log/checkpoint-store.ts';
@@ -20,6 +21,8 @@ const StartAnswerShape = Closed({
   batch: CountShape,
   /** The asker's own checkpoints that are known here. */
   checkpoints: Type.Array(SignedCheckpointShape, { maxItems: MAX_CHECKPOINTS }),
+  /** The asker's last envelope that was announced here, of a batch behind those that are held. */
+  announced: Type.Optional(SignedStatementShape),
 });
 type StartAnswer = Static<typeof StartAnswerShape>;
 
@@ -28,8 +31,8 @@ const compiled = Compile(StartAnswerShape);
 /** `start` protocol: asks how far the asker's own chain is held. */
 export const START_REQUEST = new Uint8Array();
 
-export function startFrames({ batch, checkpoints }: StartAnswer): Generator<Uint8Array> {
-  return checkpointFrames({ batch }, checkpoints.slice(0, MAX_CHECKPOINTS));
+export function startFrames({ checkpoints, ...told }: StartAnswer): Generator<Uint8Array> {
+  return checkpointFrames(told, checkpoints.slice(0, MAX_CHECKPOINTS));
 }
 
 /** Reads the frames of an answer. Throws `PeerStatementError` `malformed`. */

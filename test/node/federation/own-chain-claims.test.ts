@@ -29,6 +29,7 @@ function ownChainOf(eu: MemberFixture, transport: Transport, options: Partial<Ow
   return new OwnChain({
     self: eu.node,
     chains: eu.chains,
+    keys: eu.keys,
     transport,
     pages,
     rivals: new RivalSearch({ keys: eu.keys, pages, signal: FOREVER }),

@@ -11,6 +11,8 @@ test('an answer is read as it was written', () => {
   for (const checkpoints of [[], [CHECKPOINT], [CHECKPOINT, CHECKPOINT]]) {
     const answer = { batch: 7, checkpoints };
     assert.equal(readStartAnswer([...startFrames(answer)]), answer);
+    const more = { ...answer, announced: { statement: '{}', signature: CHECKPOINT.signature } };
+    assert.equal(readStartAnswer([...startFrames(more)]), more);
   }
 });
 
