@@ -198,7 +198,6 @@ export interface NodeStartOptions {
 export class NodeStart {
   readonly #options: NodeStartOptions;
   readonly #startedAt: number;
-  readonly #startedOn: Timestamp;
   readonly #limitAt: Timestamp;
   #topicRead: TopicReadTo = 'nothing';
   #isTopicEmpty = false;
@@ -212,7 +211,6 @@ export class NodeStart {
   constructor(options: NodeStartOptions) {
     this.#options = options;
     this.#startedAt = this.#monotonic();
-    this.#startedOn = timestampOf(options.now());
     this.#limitAt = timestampOf(options.now() + LEDGER_LIMIT_MS);
   }
 
@@ -262,6 +260,11 @@ export class NodeStart {
   end(): void {
     this.#isPending = false;
     this.#waits = [];
+  }
+
+  /** When it started, by the clock as it is now: one that was behind then, and was set, is right. */
+  #startedOn(): Timestamp {
+    return timestampOf(this.#options.now() - (this.#monotonic() - this.#startedAt));
   }
 
   #monotonic(): number {
@@ -323,7 +326,7 @@ export class NodeStart {
       held,
       known: Math.max(shown, names.last(state)),
       provisional: await this.#provisional(),
-      other: sealedByAnother(head?.envelope, this.#heldAtStart, this.#startedOn),
+      other: sealedByAnother(head?.envelope, this.#heldAtStart, this.#startedOn()),
     };
   }
 
