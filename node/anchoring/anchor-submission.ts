@@ -29,6 +29,8 @@ export interface SubmissionPort {
   readonly mirror: MirrorClient;
   readonly naming: Omit<Naming, 'mayName'>;
   readonly now: () => number;
+  /** A clock that no step moves, in milliseconds. Default: that of the process. */
+  readonly monotonic?: () => number;
   readonly random: () => number;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -79,7 +81,7 @@ export class AnchorSubmission {
   /** As it is on the disk: replaced only after the write. */
   #row: OutboxRow;
   #failures = 0;
-  /** Epoch milliseconds of the last acceptance by a node in this process; null for none. */
+  /** Of the monotonic clock: when a node accepted it last in this process; null for never. */
   #acceptedAt: number | null = null;
   /** The status of the last receipt that told of a failure. */
   #failedBy: string | null = null;
@@ -136,6 +138,10 @@ export class AnchorSubmission {
     }
   }
 
+  #monotonic(): number {
+    return (this.#port.monotonic ?? (() => performance.now()))();
+  }
+
   #standing(): Promise<NameStanding> {
     return this.#port.naming.standingOf(this.#row.message);
   }
@@ -187,7 +193,7 @@ export class AnchorSubmission {
     if (left <= 0) return this.#bury(transaction);
     if (left > MOST_VALID_SECONDS && this.#row.status === 'prepared') return this.#freezeAnew(transaction);
     const isUsable = left > SEND_MARGIN_SECONDS;
-    const isDue = this.#acceptedAt === null || now() - this.#acceptedAt >= RESEND_MS;
+    const isDue = this.#acceptedAt === null || this.#monotonic() - this.#acceptedAt >= RESEND_MS;
     if (isUsable && isDue) await this.#send(transaction);
     else if (!this.#isNamed) await this.#askReceipt(transaction);
     naming.readSoon();
@@ -196,12 +202,12 @@ export class AnchorSubmission {
   }
 
   async #send(transaction: PreparedTransaction): Promise<void> {
-    const { ledger, now, noteContact, log, signal } = this.#port;
+    const { ledger, noteContact, log, signal } = this.#port;
     try {
       const outcome = await ledger.submit(transaction, signal);
       if (outcome === 'accepted') {
         this.#failures = 0;
-        this.#acceptedAt = now();
+        this.#acceptedAt = this.#monotonic();
         noteContact('answered', null);
         await this.#noteSubmitted();
         return;

@@ -28,6 +28,8 @@ const QUEUED: BatchRow = {
 /** One trip over a ledger and a clock that do what a test says. */
 class SubmissionFixture {
   clock = NOW;
+  /** Milliseconds that have passed, whatever the clock says. */
+  passed = 0;
   readonly end = new AbortController();
   /** What was asked of the ledger, in order. */
   readonly asked: string[] = [];
@@ -64,6 +66,7 @@ class SubmissionFixture {
         noteReceipt: () => {},
       },
       now: () => this.clock,
+      monotonic: () => this.passed,
       random: () => 0,
       log: silent,
       signal: this.end.signal,
@@ -132,6 +135,7 @@ test('a transaction that is sent again is noted as submitted once, and a failure
   stage.receipt = () => {
     // Nothing has shown for so long that it is sent again, with the same bytes.
     stage.clock += 4 * SECOND;
+    stage.passed += 4 * SECOND;
     if (++receipts === 3) stage.end.abort();
     return { kind: 'failed', code: receipts < 3 ? 'INVALID_SIGNATURE' : 'BUSY' };
   };
@@ -146,6 +150,21 @@ test('a transaction that is sent again is noted as submitted once, and a failure
     row?.history.map(({ status }) => status),
     ['prepared', 'submitted'],
   );
+});
+
+test('an accepted transaction that the ledger lost is sent again while it is valid, whatever its clock does', async () => {
+  await using directory = await temporaryDirectory();
+  await using store = await Store.open(directory.path);
+  const stage = new SubmissionFixture(store, frozen(100));
+  let receipts = 0;
+  stage.receipt = () => {
+    if (receipts === 0) stage.clock -= 3_600 * SECOND;
+    stage.passed += 4 * SECOND;
+    if (++receipts === 2) stage.end.abort();
+    return { kind: 'unknown' };
+  };
+  await stage.submission.run();
+  assert.equal(stage.asked, ['submit', 'receipt', 'submit', 'receipt']);
 });
 
 test('a transaction that was frozen while the clock was hours ahead is let go, unless a node has taken it', async () => {
