@@ -1,3 +1,4 @@
+import { homeOf } from '../accounts/account-id.ts';
 import { nodeOfRecord, type NodeId, type RecordId } from '../ids.ts';
 import { keyCertificateStatement } from '../keys/certificate.ts';
 import type { Sha256Hash } from '../hash.ts';
@@ -14,11 +15,18 @@ import { isPinned, type Known } from '../verdict/known.ts';
 import type { NamedRoster } from '../verdict/verdict.ts';
 import type { Word } from '../verdict/word.ts';
 import type { PackSource } from './container.ts';
-import { PACK_FILES, PackSignatureShape, packStatement } from './manifest.ts';
+import { PACK_FILES, type PackManifest, PackSignatureShape, packStatement } from './manifest.ts';
 import { type CheckedFiles, checkFiles, wholeText } from './pack-files.ts';
 import { linesOf, packErasures } from './pack-lines.ts';
 import { type JudgedRecord, judgeRecords } from './pack-records.ts';
-import { MAX_PACK_PROBLEMS, type PackProblem, type PackVerdict, packExitCode, packWordOf } from './pack-verdict.ts';
+import {
+  MAX_PACK_PROBLEMS,
+  type PackProblem,
+  type PackVerdict,
+  type PackWord,
+  packExitCode,
+  packWordOf,
+} from './pack-verdict.ts';
 import { SourceSequences } from './source-sequences.ts';
 
 /** What packs are judged by. */
@@ -226,7 +234,7 @@ function verdictOf(
   grounds: PackGrounds | null,
 ): PackVerdict {
   const { codes, words, records, disclosed, sequences, problems, problemCount, nodes } = tally;
-  const word = packWordOf(codes, words, wordWhenEmpty(grounds));
+  const word = packWordOf(codes, words, wordWhenEmpty(grounds, manifest));
   return {
     word,
     exitCode: packExitCode(word),
@@ -248,8 +256,11 @@ function verdictOf(
   };
 }
 
-/** Of a pack without a record: what its manifest and the rosters alone come to. */
-function wordWhenEmpty(grounds: PackGrounds | null): Word {
+/**
+ * Of a pack without a record: what its manifest and the rosters alone come to. That there was nothing is its node's word,
+ * which counts where the node is the account's home and a member.
+ */
+function wordWhenEmpty(grounds: PackGrounds | null, manifest: PackManifest | null): PackWord {
   if (grounds === null) return 'rosters-do-not-join';
   if (grounds.authority === null) {
     return grounds.problems.some(({ fact }) => fact === 'pin') ? 'pin-does-not-join' : 'rosters-do-not-join';
@@ -258,5 +269,12 @@ function wordWhenEmpty(grounds: PackGrounds | null): Word {
   if (grounds.authority.problems.length > 0) return 'roster-without-majority';
   // A revocation of the key that signed the manifest may be among what was left unchecked.
   if (grounds.authority.signatures.isExhausted) return 'too-few-checkpoints';
-  return grounds.isPinned ? 'verified' : 'consistent';
+  if (!grounds.isPinned) return 'consistent';
+  return manifest !== null && isHome(grounds.authority, manifest) ? 'verified' : 'not-signed-by-home';
+}
+
+/** Whether a pack's node is the home of its account, and a member by the newest roster. */
+function isHome({ line }: Authority, { node, question }: PackManifest): boolean {
+  const isMember = line.places.at(-1)?.roster.members.some((member) => member.node === node) === true;
+  return isMember && homeOf(question.account) === node;
 }

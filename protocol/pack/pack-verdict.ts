@@ -38,9 +38,12 @@ export interface PackProblem {
 export const MAX_PACK_PROBLEMS = 200;
 
 /** Words of a verdict on a pack, beside those on records: the first that fits stands before any of these. */
-const PACK_WORDS = { 'not-whole': 1, 'not-signed-by-node': 1, 'sequence-broken': 1 } as const satisfies Readonly<
-  Record<string, ExitCode>
->;
+const PACK_WORDS = {
+  'not-whole': 1,
+  'not-signed-by-node': 1,
+  'not-signed-by-home': 1,
+  'sequence-broken': 1,
+} as const satisfies Readonly<Record<string, ExitCode>>;
 export type PackWord = keyof typeof PACK_WORDS | Word;
 
 /** What came of a pack. */
@@ -87,11 +90,11 @@ const WHOLE: ReadonlySet<PackProblemCode> = new Set([
 ]);
 const SEQUENCE: ReadonlySet<PackProblemCode> = new Set(['sequence-broken', 'neighbour-missing']);
 
-/** The word on a pack: by what is wrong with it, then the one of its worst record. */
+/** The word on a pack: by what is wrong with it, then the one of its worst record; `whenEmpty` where it has none. */
 export function packWordOf(
   codes: ReadonlySet<PackProblemCode>,
   words: PackVerdict['words'],
-  whenEmpty: Word,
+  whenEmpty: PackWord,
 ): PackWord {
   if ([...codes].some((code) => WHOLE.has(code))) return 'not-whole';
   const worst = worstOf(words);
@@ -104,7 +107,7 @@ export function packWordOf(
   return worst ?? whenEmpty;
 }
 
-function unlessGood(word: Word): Word | undefined {
+function unlessGood(word: PackWord): PackWord | undefined {
   return word === 'verified' || word === 'consistent' ? undefined : word;
 }
 

@@ -16,6 +16,7 @@ const BAR_STEPS = 40;
 const PACK_MEANINGS: Readonly<Record<Exclude<PackWord, keyof typeof MEANINGS>, string>> = {
   'not-whole': 'a file in it was changed, or is missing, or something stands there that was not asked for',
   'not-signed-by-node': 'its manifest is not signed by the node that it names',
+  'not-signed-by-home': 'it holds no record, and its node is not the home of the account, or no member any more',
   'sequence-broken': 'a record is missing from the sequence of its source',
 };
 

@@ -9,6 +9,7 @@ const SHOWN_PROBLEMS = 20;
 const OF_PACKS: Readonly<Record<Exclude<PackWord, Word>, string>> = {
   'not-whole': 'a file in it was changed, or is missing, or something stands there that was not asked for',
   'not-signed-by-node': 'its manifest is not signed by the node that it names',
+  'not-signed-by-home': 'it holds no record, and its node is not the home of the account, or no member any more',
   'sequence-broken': 'a record is missing from the sequence of its source',
 };
 

@@ -193,6 +193,24 @@ test('files that are no lines of proofs, and counts that do not agree, are told 
   assert.equal(none.emptySources, ['loans']);
 });
 
+test('that there was nothing is believed of the account’s home alone, while it is a member', async () => {
+  const places = [[], [], []];
+  const { signer } = newestKey(period.log.member('us'));
+  const us = period.log.member('us').node;
+  const elsewhere = await packOf(period, { places, signer, manifest: { node: us, reach: [] } });
+  assert.is((await judged(elsewhere)).word, 'not-signed-by-home');
+  assert.is((await judged(elsewhere, {})).word, 'consistent');
+  assert.equal(await judged(elsewhere, pin, nobleSuite), await judged(elsewhere));
+  const own = await packedPeriod();
+  const before = await packOf(own, { places });
+  own.log.addRoster({ members: own.log.membersWith([], ['eu']) });
+  const known = { pin: own.log.genesis };
+  assert.is((await judged(before, known)).word, 'verified');
+  const after = await judged(await packOf(own, { places }), known);
+  assert.equal([after.word, after.verified, after.exitCode], ['not-signed-by-home', false, 1]);
+  assert.is((await judged(await packOf(own), known)).word, 'verified', 'records speak for themselves');
+});
+
 test('a file more, one less and one that the manifest does not name make it no pack', async () => {
   const less = await verdictOf({ changeLater: (files) => void files.delete(PACK_FILES.readme) });
   assert.is(less.word, 'not-whole');
