@@ -344,6 +344,7 @@ export class FederationSync implements AsyncDisposable {
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
+        gossip.noteConnected(nodeId(peer));
         heads.meet(nodeId(peer));
       }),
     );

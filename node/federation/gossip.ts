@@ -72,6 +72,11 @@ export class GossipHandler {
     }
   }
 
+  /** A member has come: one that told by a clock that was ahead, and was set since, may tell anew. */
+  noteConnected(peer: NodeId): void {
+    if ((this.#toldAt.get(peer) ?? 0) > this.#options.now()) this.#toldAt.delete(peer);
+  }
+
   /** Looks for a rival of an envelope among those stored and announced; keeps and reports the proof. */
   async watch(signed: SignedStatement): Promise<void> {
     const { keys, store } = this.#options;

@@ -227,6 +227,29 @@ test('what a member told earlier takes nothing back when somebody passes it on a
   ]);
 });
 
+test('a member that told by a clock that was ahead is heard again once it is back, and by one that was right nothing is taken back', async () => {
+  const told: number[] = [];
+  await using network = await MemberNetwork.create(NODES, { onTold: (_, { sequence }) => void told.push(sequence) });
+  const eu = network.id('eu');
+  await network.start('us', 'eu');
+  const us = network.memberFixture('us');
+  const hear = (at: number, sequence: number) => {
+    return us.hear({ type: 'told', node: eu, at, point: { sequence, runningHash: INITIAL_HEAD.runningHash } }, eu);
+  };
+  const comeBack = (): void => {
+    network.wire.cut('eu');
+    network.wire.heal('eu');
+  };
+  const now = Date.now();
+  assert.is(await hear(now + 3_600_000, 4), 'accept');
+  assert.is(await hear(now - 2_000, 5), 'ignore');
+  comeBack();
+  assert.is(await hear(now - 2_000, 5), 'accept');
+  comeBack();
+  assert.is(await hear(now - 3_000, 3), 'ignore');
+  assert.equal(told, [4, 5]);
+});
+
 test('many rivals at once are one equivocation', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
