@@ -107,9 +107,13 @@ export function encodeRow(row: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** What a frame takes in memory once it is read, in bytes: more than it takes on the wire where it is a stored row. */
+/**
+ * What a frame takes in memory once it is read, in bytes: where it is a stored row, what it says to open to, and never
+ * less than its own length.
+ */
 export function openedBytes(frame: Uint8Array): number {
-  return frame[0] === ROW ? (openedLengthOf(frame.subarray(1)) ?? frame.length) : frame.length;
+  const opened = frame[0] === ROW ? openedLengthOf(frame.subarray(1)) : undefined;
+  return Math.max(frame.length, opened ?? 0);
 }
 
 function bodyOf(item: PageItem): string {
