@@ -12,6 +12,11 @@ import { StreamReader } from './stream-reader.ts';
 
 /** Streams of one protocol that we open on one connection; the peer's own bound is lower. */
 const STREAMS_PER_PROTOCOL = 64;
+/**
+ * What a frame counts for at least of an answer: its reader may keep an object and a buffer of each, of a single byte
+ * too. In bytes.
+ */
+const LEAST_FRAME_BYTES = 512;
 /** What libp2p throws, on opening, when either side has too many streams: worth another try. */
 const CROWDED = new Set([
   'StreamStateError',
@@ -104,7 +109,7 @@ export class RequestClient {
       });
       if (kind === 'end') return;
       if (kind !== 'data') throw new TransportError(kind, 'the peer refused the request or gave it up');
-      received += HEADER_BYTES + body.length;
+      received += Math.max(HEADER_BYTES + body.length, LEAST_FRAME_BYTES);
       if (received > this.#limits.answerBytes) {
         this.#onFault(to, 'oversize');
         throw new TransportError('too-large', `an answer is over ${this.#limits.answerBytes} bytes`);

@@ -193,6 +193,19 @@ test('requests, frames and answers over their limits are refused on the side tha
   }
 });
 
+test('an answer of many frames is over its limit too, however short they are', async () => {
+  const faults: string[] = [];
+  const onFault = (node: string, fault: string) => void faults.push(`${node} ${fault}`);
+  await using network = await Network.of(['eu', 'us'], { eu: { limits: { answerBytes: 8 * KIB }, onFault } });
+  await network.meshed();
+  network.transport('us').serve('batches', async function* (request) {
+    for (let i = 0; i < Number(Buffer.from(request).toString()); i++) yield new Uint8Array();
+  });
+  assert.is((await ask(network.transport('eu'), 'us', 'batches', '16')).length, 16);
+  assert.is(await codeOf(ask(network.transport('eu'), 'us', 'batches', '17')), 'too-large');
+  assert.equal(faults, ['us oversize']);
+});
+
 test('more requests at once, or in a second, than a peer may have are told to come back', async () => {
   await using network = await pair({}, { requestsInFlightPerPeer: 2, requestBurstPerPeer: 8, requestRatePerPeer: 1 });
   await network.meshed();
