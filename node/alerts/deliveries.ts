@@ -141,9 +141,14 @@ export class Deliveries implements AsyncDisposable {
   async removeOld(): Promise<void> {
     const { store, now } = this.#options;
     const end = now() - KEPT_MS;
+    const isOld = ({ createdAt, state }: Delivery): boolean => Date.parse(createdAt) < end && state !== 'pending';
     for await (const [, delivery] of deliveryTable.under(store, [])) {
-      const isOld = Date.parse(delivery.createdAt) < end && delivery.state !== 'pending';
-      if (isOld) await this.#locks.exclusive(delivery.webhook, () => store.write(deliveryRemoval(delivery)));
+      if (!isOld(delivery)) continue;
+      await this.#locks.exclusive(delivery.webhook, async () => {
+        // It may be sent again meanwhile.
+        const row = await deliveryTable.get(store, delivery.webhook, delivery.id);
+        if (row !== undefined && isOld(row)) await store.write(deliveryRemoval(row));
+      });
     }
   }
 

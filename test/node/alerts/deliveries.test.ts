@@ -3,7 +3,7 @@ import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Deliveries } from '../../../node/alerts/deliveries.ts';
-import { deliveryDueTable, deliveryTable } from '../../../node/alerts/webhook-tables.ts';
+import { type Delivery, deliveryDueTable, deliveryTable, type Webhook } from '../../../node/alerts/webhook-tables.ts';
 import { WebhookSecrets } from '../../../node/alerts/signature.ts';
 import { MAX_WEBHOOKS, Webhooks } from '../../../node/alerts/webhooks.ts';
 import { HttpError } from '../../../node/outbound/http-client.ts';
@@ -19,6 +19,7 @@ const FAILING = 'https://fails.example/hook';
 const LONG_QUEUE = 4_500;
 /** Well below the time that a receiver may take to answer. In milliseconds. */
 const SOON_MS = 10_000;
+const DAY_MS = 86_400_000;
 
 /** Two accounts: `first` has webhooks whose receivers never answer, `second` one whose receiver does at once. */
 class World implements AsyncDisposable {
@@ -26,6 +27,8 @@ class World implements AsyncDisposable {
   readonly webhooks: Webhooks;
   /** What a receiver that fails is asked for is answered once this resolves. */
   answering: Promise<void> = Promise.resolve();
+  /** How far the node's clock is ahead. In milliseconds. */
+  ahead = 0;
   readonly #logStore: LogStore;
   readonly #deliveries: Deliveries;
 
@@ -37,7 +40,7 @@ class World implements AsyncDisposable {
       node: NODE,
       webhooks,
       reach: 'public',
-      now: Date.now,
+      now: () => Date.now() + this.ahead,
       random: () => 0,
       log: pino({ level: 'silent' }),
       post: async ({ href }, { signal }) => {
@@ -100,6 +103,14 @@ class World implements AsyncDisposable {
     this.#deliveries.start();
   }
 
+  removeOld(): Promise<void> {
+    return this.#deliveries.removeOld();
+  }
+
+  replay(webhook: Webhook, id: string): Promise<Delivery> {
+    return this.#deliveries.replay(webhook, id);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#deliveries[Symbol.asyncDispose]();
     await this.#logStore[Symbol.asyncDispose]();
@@ -143,6 +154,19 @@ test('of a webhook that is deleted while a delivery fails, nothing is due for ev
   await world.webhooks.delete('third', webhook.id, 'key');
   assert.equal(await attempts(), []);
   await until('nothing to be due', async () => (await world.due()).length === 0, SOON_MS);
+});
+
+test('an old delivery that is sent again while old ones are removed is sent', async () => {
+  await using world = await World.start(0);
+  await world.tell('second');
+  await world.sendUntilTold();
+  await until('the attempt to be noted', async () => (await world.due()).length === 0, SOON_MS);
+  const [webhook] = world.webhooks.list('second');
+  const [[, delivery] = []] = await Array.fromAsync(deliveryTable.under(world.store, []));
+  if (webhook === undefined || delivery === undefined) throw new Error('nothing was delivered');
+  world.ahead = 8 * DAY_MS;
+  await Promise.all([world.removeOld(), world.replay(webhook, delivery.id)]);
+  await until('it to be sent again', () => world.received.length === 2, SOON_MS);
 });
 
 test('a row of what is not due any more is taken away, and costs no look after the other', async () => {
