@@ -9,6 +9,7 @@ import {
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { AutoResetEvent } from '../concurrency/auto-reset-event.ts';
 import { backoffDelay } from '../concurrency/backoff.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
@@ -30,7 +31,7 @@ import {
 } from './webhook-tables.ts';
 import { MAX_WEBHOOKS, type Webhooks } from './webhooks.ts';
 
-/** Sent at the same time, each to another webhook: more than a few accounts can take by receivers that hang. */
+/** Sent at the same time, each to another webhook. An account has no more of these places than it leaves free. */
 const AT_ONCE = 8 * MAX_WEBHOOKS;
 /** Due ones that one look goes through for those. */
 const MAX_LOOKED_AT = 2_000;
@@ -61,7 +62,8 @@ export interface DeliveriesOptions {
 
 /**
  * What is to be told, until it is: each delivery is tried for a day, under the same id, one after the other to each
- * webhook, so that a receiver that hangs keeps nobody else waiting.
+ * webhook, so that a receiver that hangs keeps nobody else waiting. Accounts share the places: who has more of them than
+ * are free gets no other, so that several whose receivers hang leave some to the rest.
  *
  * Crash order: a delivery is on the disk, with the mark that it was found, before its first attempt; what became of an
  * attempt is written after it. A node that is killed in between sends it again, under the same id.
@@ -73,6 +75,8 @@ export class Deliveries implements AsyncDisposable {
   readonly #due = new AutoResetEvent();
   /** Webhooks that something is under way to. */
   readonly #busy = new Map<WebhookId, Promise<void>>();
+  /** How many of these each account has. */
+  readonly #held = new HolderCounts();
   /** Where the next look goes on, as it stands in the key; undefined: at the one that is due first. */
   #place: string | undefined;
   #running: Promise<void> | undefined;
@@ -185,7 +189,10 @@ export class Deliveries implements AsyncDisposable {
       const hook = this.#options.webhooks.find(account, webhook);
       if (hook === undefined) await this.#forget(Number(at), webhook, id);
       if (hook === undefined || this.#busy.has(hook.id) || !isDeliveryId(id)) continue;
+      if (this.#held.of(account) >= AT_ONCE - this.#busy.size) continue;
+      const held = this.#held.add(account);
       const sending = this.#send(hook, id, Number(at)).finally(() => {
+        held[Symbol.dispose]();
         this.#busy.delete(hook.id);
         this.wake();
       });

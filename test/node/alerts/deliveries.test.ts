@@ -126,6 +126,21 @@ test('as many receivers that hang as one account can name keep no other account 
   assert.is(world.received.filter((url) => url === HANGING).length, MAX_WEBHOOKS);
 });
 
+test('several accounts, each with as many receivers that hang as it can name, keep no other account waiting', async () => {
+  await using world = await World.start(0);
+  for (let account = 0; account < 8; account++) {
+    const name = `hostile-${account}`;
+    for (let n = 0; n < MAX_WEBHOOKS; n++) {
+      await world.webhooks.create(name, { url: HANGING, events: ['key.expiring'] }, 'key');
+    }
+    await world.tell(name, 2);
+  }
+  await sleep(5);
+  await world.tell('second');
+  await world.sendUntilTold();
+  assert.ok(world.received.filter((url) => url === HANGING).length > MAX_WEBHOOKS, 'places are not left unused');
+});
+
 test('however much waits for a receiver that hangs, others are told', async () => {
   await using world = await World.start(1);
   await world.tell('first', LONG_QUEUE);
