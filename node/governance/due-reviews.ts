@@ -1,4 +1,6 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { assertionSubject } from '../../protocol/frameworks/assertion-subject.ts';
+import { isOfTest } from '../../protocol/frameworks/record-view.ts';
 import { recordId } from '../../protocol/ids.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Projection } from '../records/projection.ts';
@@ -6,6 +8,10 @@ import { readRecord } from '../records/record-reader.ts';
 import type { Reads } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
 import type { GovernanceRecords } from './governance-records.ts';
+import { governanceTable } from './governance-tables.ts';
+
+/** Assertions of an account that are looked at for newer ones, the newest first. */
+const MAX_ASSERTIONS = 5_000;
 
 /** (account, when it is to be looked at again in epoch milliseconds, seq) → own record that says so. */
 export const reviewDueTable = new Table('review-due', textCodec);
@@ -45,18 +51,47 @@ export class DueReviews {
     this.#records = records;
   }
 
-  /** Those of a period, the soonest first. What a newer record supersedes was looked at. */
+  /**
+   * Those of a period, the soonest first. What a newer record supersedes was looked at; so was an assertion of the event
+   * `NOT_APPLICABLE` after which another one about the same was made.
+   */
   async *between(account: string, { from, to, limit }: ReviewPeriod): AsyncGenerator<DueReview> {
     const rows = reviewDueTable.under(this.#store, [account], { from: Math.max(0, from), before: to, limit });
+    let newest: ReadonlyMap<string, number> | undefined;
     for await (const [, id] of rows) {
       const record = (await readRecord(this.#store, recordId(id)))?.record;
       const dueAt = record && reviewDueOf(record);
       if (record === undefined || dueAt === undefined) continue;
-      if ((await this.#records.supersededBy(record)) === undefined) yield { record, dueAt };
+      if ((await this.#records.supersededBy(record)) !== undefined) continue;
+      const subject = subjectOf(record);
+      if (subject !== undefined) {
+        newest ??= await this.#newestAssertions(account);
+        if ((newest.get(subject) ?? 0) > record.seq) continue;
+      }
+      yield { record, dueAt };
     }
+  }
+
+  /** What an account asserts not to apply → seq of the newest record that says so. */
+  async #newestAssertions(account: string): Promise<ReadonlyMap<string, number>> {
+    const newest = new Map<string, number>();
+    const terms = { reverse: true, limit: MAX_ASSERTIONS };
+    for await (const [, id] of governanceTable.under(this.#store, [account, 'not_applicable'], terms)) {
+      const record = (await readRecord(this.#store, recordId(id)))?.record;
+      if (record === undefined) continue;
+      const subject = subjectOf(record);
+      if (subject !== undefined && !newest.has(subject)) newest.set(subject, record.seq);
+    }
+    return newest;
   }
 }
 
 function reviewDueOf({ claims: { asserted } }: AttestationRecord): Timestamp | undefined {
   return asserted?.reviewDueAt ?? asserted?.nextReviewAt;
+}
+
+/** An assertion of a test stands in the place of none that counts. */
+function subjectOf(record: AttestationRecord): string | undefined {
+  const subject = assertionSubject(record);
+  return subject === undefined ? undefined : `${isOfTest(record) ? 'test' : 'production'} ${subject}`;
 }

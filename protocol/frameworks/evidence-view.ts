@@ -2,6 +2,7 @@ import { type AuditDay, dayEnd, dayStart } from '../audit/day.ts';
 import type { AttestationRecord } from '../chain/record.ts';
 import { lockEnd, periodOf } from '../compliance/retention.ts';
 import type { RecordId } from '../ids.ts';
+import { assertionSubject } from './assertion-subject.ts';
 import type { FactNeed } from './catalogue-shape.ts';
 import { type EvidenceKind, isListed } from './evidence-kinds.ts';
 import { NOT_APPLICABLE_EVENT } from './event-types.ts';
@@ -145,9 +146,9 @@ export class EvidenceView {
   notApplicable(framework: string, clause: string): readonly AttestationRecord[] {
     const latest = new Map<string, AttestationRecord>();
     for (const { record } of this.#byKind.get(NOT_APPLICABLE_EVENT) ?? []) {
-      const { claims, sourceId } = record;
-      if (claims.framework !== framework || claims.clause !== clause) continue;
-      const about = JSON.stringify([sourceId, claims.systemId ?? null]);
+      const { claims } = record;
+      const about = assertionSubject(record);
+      if (about === undefined || claims.framework !== framework || claims.clause !== clause) continue;
       const known = latest.get(about);
       if (known === undefined || known.submittedAt <= record.submittedAt) latest.set(about, record);
     }

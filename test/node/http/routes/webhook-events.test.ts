@@ -88,6 +88,33 @@ test('batches that the ledger does not name in time are told of, each once, with
   assert.is(told.length, 2);
 });
 
+test('an assertion that something does not apply is not to be looked at again once a newer one about the same was made', async () => {
+  await listenTo('review.due');
+  const asserted = async (clause: string, days: number, environment = 'production'): Promise<unknown> => {
+    const reviewDueAt = new Date(Date.now() + ahead + days * DAY_MS).toISOString();
+    const data = { framework: 'EU_AI_ACT', clause, reason: 'no such system', assertedBy: 'staff-1', reviewDueAt };
+    const complianceMeta = { serviceEventType: 'NOT_APPLICABLE' };
+    const { status, body, text } = await node.post('/v1/tiered-attest', {
+      sourceId: 'not-applicable',
+      data,
+      environment,
+      complianceMeta,
+    });
+    assert.is(status, 200, text);
+    return body.attestationId;
+  };
+  await asserted('73(4)', 10);
+  await asserted('73(4)', 90);
+  const other = await asserted('73(5)', 10);
+  await asserted('73(5)', 90, 'test');
+  const told = await toldAfterLooking(() => node.context.dueAlerts.look());
+  assert.equal(
+    told.map(([type, data]) => [type, data.attestationId]),
+    [['review.due', other]],
+    'the one that was replaced by one that counts is not told of',
+  );
+});
+
 test('a lock that ends within thirty days is told of, once', async () => {
   await listenTo('lock.expiring');
   const asked = { sourceId: 'loans', scope: 'all', retentionPeriodDays: 1825, lockedBy: 'staff-1' };
