@@ -7,7 +7,7 @@ import type { ApiKeys } from '../accounts/api-keys.ts';
 import type { Equivocations } from '../federation/equivocations.ts';
 import type { DueReviews } from '../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents, TrackedIncident } from '../governance/incidents.ts';
-import { lockEndTable } from '../governance/lock-tables.ts';
+import { lockEnds } from '../governance/lock-ends.ts';
 import type { Lists } from '../screening/lists/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
@@ -27,8 +27,8 @@ const LOCK_ENDS_MS = 30 * DAY_MS;
 const REVIEW_DUE_MS = 30 * DAY_MS;
 /** Reviews of one account that a look goes through. */
 const MAX_REVIEWS = 1_000;
-/** Ends of locks of one account that a look goes through. */
-const MAX_LOCKS = 10_000;
+/** Scopes of sources of one account whose locks a look goes through. */
+const MAX_LOCK_SCOPES = 10_000;
 
 export interface DueAlertsOptions {
   readonly store: Store;
@@ -124,12 +124,12 @@ export class DueAlerts {
     }
   }
 
+  /** Of a lock whose end leaves nothing unlocked nobody is told. */
   async #locksOf(account: string): Promise<void> {
     const { alerts, now, store } = this.#options;
-    for await (const [parts, lock] of lockEndTable.under(store, [account], { limit: MAX_LOCKS })) {
-      const end = Number(parts[2]);
-      if (end <= now() || end - now() > LOCK_ENDS_MS) continue;
-      const data = { attestationId: lock, expiresAt: timestampOf(end) };
+    const period = { after: now(), before: now() + LOCK_ENDS_MS, limit: MAX_LOCK_SCOPES };
+    for await (const { lock, at } of lockEnds(store, account, period)) {
+      const data = { attestationId: lock, expiresAt: timestampOf(at) };
       await alerts.tell({ account, event: 'lock.expiring', subject: lock, data });
     }
   }

@@ -94,6 +94,15 @@ export function overlappingScopes(scope: readonly LockScope[]): readonly LockSco
   return [...found];
 }
 
+/** Scopes each of whose locks covers all that a scope covers, itself too; none: it stands for others. */
+export function scopesAround(scope: string): readonly LockScope[] {
+  if (isEventScope(scope)) {
+    return [scope, 'all', 'decisions', ...(isOfDocuments(scope) ? (['documents'] as const) : [])];
+  }
+  const known = LOCK_SCOPES.find((each) => each === scope);
+  return known === undefined ? [] : [...new Set<LockScope>([known, 'all'])];
+}
+
 /** Scopes that a lock is counted under: its own, and `ANY_EVENT_SCOPE` where it has one that this stands for. */
 export function countedScopes(scope: readonly LockScope[]): readonly LockScope[] {
   return scope.some((each) => isEventScope(each) && isOfDocuments(each)) ? [...scope, ANY_EVENT_SCOPE] : scope;

@@ -6,7 +6,7 @@ import type { ApiKeys } from '../../accounts/api-keys.ts';
 import { type Caller, covers, isWhole, reaches } from '../../accounts/caller.ts';
 import type { DueReviews } from '../../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents } from '../../governance/incidents.ts';
-import { lockEndTable } from '../../governance/lock-tables.ts';
+import { lockEnds } from '../../governance/lock-ends.ts';
 import type { Store } from '../../store/store.ts';
 import { placeAt } from '../incident-place.ts';
 import type { Due } from './calendar-file.ts';
@@ -17,7 +17,8 @@ const PAST_MS = 30 * DAY_MS;
 const PAGE = 100;
 const MAX_INCIDENTS = 500;
 const MAX_REVIEWS = 1_000;
-const MAX_LOCKS = 1_000;
+/** Scopes of sources whose locks are looked at. */
+const MAX_LOCK_SCOPES = 1_000;
 
 export interface DueCalendarOptions {
   readonly store: Store;
@@ -117,9 +118,9 @@ export class DueCalendar {
     const due: Due[] = [];
     const { store, now } = this.#options;
     const seen = new Set<string>();
-    for await (const [parts, lock] of lockEndTable.under(store, [account.id], { limit: MAX_LOCKS })) {
-      const at = Number(parts[2]);
-      if (at < now() || seen.has(lock)) continue;
+    const period = { after: now(), before: Number.MAX_SAFE_INTEGER, limit: MAX_LOCK_SCOPES };
+    for await (const { lock, at } of lockEnds(store, account.id, period)) {
+      if (seen.has(lock)) continue;
       seen.add(lock);
       due.push({
         id: lock,

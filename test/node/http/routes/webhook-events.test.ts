@@ -130,4 +130,26 @@ test('a lock that ends within thirty days is told of, once', async () => {
   );
 });
 
+test('a lock is not told of while a longer one, or a legal hold, keeps all that it keeps', async () => {
+  const locked = async (sourceId: string, scope: string, days: number, legalHold = false) => {
+    const asked = { sourceId, scope, retentionPeriodDays: days, lockedBy: 'staff-1', legalHold };
+    const { status, body, text } = await node.post('/v1/retention-lock', asked);
+    assert.is(status, 200, text);
+    return { id: String(body.attestationId), lockId: String(body.lockId) };
+  };
+  await locked('renewed', 'decisions', 1_825);
+  await locked('renewed', 'all', 3_650);
+  const partly = await locked('partly', 'all', 1_825);
+  await locked('partly', 'decisions', 3_650);
+  const held = await locked('held', 'decisions', 1_825, true);
+  const ids = (told: readonly (readonly [string, JsonObject])[]) => told.map(([, data]) => data.attestationId);
+  assert.equal(ids(await toldAfterLooking(() => node.context.dueAlerts.look())), [partly.id]);
+  const key = String((await node.post('/v1/keys', { preset: 'admin' })).body.apiKey);
+  const release = { lockId: held.lockId, releasedBy: 'staff-2', reason: 'the case is closed' };
+  const { status, text } = await node.post('/v1/retention-lock/release', release, { key });
+  assert.is(status, 200, text);
+  receiver.received.length = 0;
+  assert.equal(ids(await toldAfterLooking(() => node.context.dueAlerts.look())), [held.id]);
+});
+
 test.run();
