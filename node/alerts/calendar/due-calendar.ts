@@ -15,7 +15,11 @@ const DAY_MS = 86_400_000;
 /** What ended longer ago is in no calendar any more. In milliseconds. */
 const PAST_MS = 30 * DAY_MS;
 const PAGE = 100;
+/** Pages that are looked at for the incidents of a key, which sees few of them where it is limited to a source. */
+const MAX_PAGES = 100;
 const MAX_INCIDENTS = 500;
+/** Reviews of the account that are looked at, and those that are shown. */
+const MAX_REVIEWS_LOOKED_AT = 10_000;
 const MAX_REVIEWS = 1_000;
 /** Scopes of sources whose locks are looked at. */
 const MAX_LOCK_SCOPES = 1_000;
@@ -55,7 +59,7 @@ export class DueCalendar {
     const due: Due[] = [];
     const { incidents, now } = this.#options;
     let after: IncidentPlace | undefined = placeAt(now() - PAST_MS);
-    for (let looked = 0; looked < MAX_INCIDENTS && after !== undefined; looked += PAGE) {
+    for (let pages = 0; pages < MAX_PAGES && due.length < MAX_INCIDENTS && after !== undefined; pages++) {
       const page = await incidents.page(account.id, {
         state: undefined,
         accepts: ({ sourceId, submittedAt }) => reaches(key, sourceId) && covers(key, submittedAt),
@@ -86,10 +90,11 @@ export class DueCalendar {
   async #reviews({ account, key }: Caller): Promise<Due[]> {
     const due: Due[] = [];
     const { dueReviews, now } = this.#options;
-    const period = { from: now() - PAST_MS, to: Number.MAX_SAFE_INTEGER, limit: MAX_REVIEWS };
+    const period = { from: now() - PAST_MS, to: Number.MAX_SAFE_INTEGER, limit: MAX_REVIEWS_LOOKED_AT };
     for await (const { record, dueAt } of dueReviews.between(account.id, period)) {
       const { id, kind, sourceId, submittedAt } = record;
       if (!reaches(key, sourceId) || !covers(key, submittedAt)) continue;
+      if (due.length >= MAX_REVIEWS) break;
       due.push({
         id: `${id}-review`,
         at: Date.parse(dueAt),
