@@ -19,13 +19,11 @@ export const MAX_FILE_BYTES = 64 << 20;
 const MAX_TEXT_BYTES = 192 << 20;
 /** Bytes of one piece of text: what is parsed of one is what the event loop waits for. */
 const PIECE_BYTES = 16 << 10;
-/** Ctrl-Z, with which OFAC ends its files. */
-const END_MARK = '\u001a';
 const NUL = '\0';
 
 /**
- * The text of a file's bytes, unpacked where its name says `.gz`. It must be UTF-8 without NUL, which no list holds; a
- * Ctrl-Z at the very end is left out. Throws `ListError`.
+ * The text of a file's bytes, unpacked where its name says `.gz`. It must be UTF-8 without NUL, which no list holds.
+ * Throws `ListError`.
  */
 export async function* fileText(
   name: string,
@@ -33,13 +31,9 @@ export async function* fileText(
   maxBytes = MAX_TEXT_BYTES,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let held = '';
   for await (const piece of name.endsWith('.gz') ? unpacked(name, bytes, maxBytes) : pieces(bytes)) {
-    const text = held + decoded(name, decoder, piece);
-    // Only the very last character may be the end mark.
-    held = text.endsWith(END_MARK) ? END_MARK : '';
-    const passed = held === '' ? text : text.slice(0, -1);
-    if (passed !== '') yield passed;
+    const text = decoded(name, decoder, piece);
+    if (text !== '') yield text;
     await turn();
   }
   const rest = decoded(name, decoder);
@@ -118,7 +112,7 @@ export async function manifestIn(directory: string): Promise<EditionManifest> {
 export async function* readEditionEntries(
   directory: string,
   edition?: EditionFiles,
-  notes: ReadingNotes = { fileDate: null, unmatchedRows: 0 },
+  notes: ReadingNotes = { fileDate: null, unmatchedRows: 0, lacks: [] },
 ): AsyncGenerator<ListedEntry> {
   const { listId, files } = edition ?? (await manifestIn(directory));
   const form = formOf(

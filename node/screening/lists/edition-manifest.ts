@@ -29,6 +29,8 @@ export const ContentShape = Closed({
   addressCount: CountShape,
   /** Rows of a companion file that belong to no entry. */
   unmatchedRows: CountShape,
+  /** What a whole list would have, and these files do not; absent: nothing is known to be missing. */
+  lacks: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
 });
 export type EditionContent = Static<typeof ContentShape>;
 

@@ -43,7 +43,7 @@ export function surveyed(directory: string, edition: EditionFiles): Promise<Edit
 
 /** Reads an edition to its end, in this thread. Throws `ListError`. */
 export async function survey(directory: string, edition: EditionFiles): Promise<EditionContent> {
-  const notes: ReadingNotes = { fileDate: null, unmatchedRows: 0 };
+  const notes: ReadingNotes = { fileDate: null, unmatchedRows: 0, lacks: [] };
   const names = { primary: 0, 'strong-alias': 0, 'weak-alias': 0, 'original-script': 0, reordered: 0 };
   let entryCount = 0;
   let addressCount = 0;
@@ -54,7 +54,9 @@ export async function survey(directory: string, edition: EditionFiles): Promise<
   }
   const nameCount = NAME_KINDS.reduce((sum, kind) => (kind === 'reordered' ? sum : sum + names[kind]), 0);
   if (entryCount === 0 || nameCount === 0) throw new ListError('malformed', 'it has no entries');
-  return { ...notes, entryCount, nameCount, names, addressCount };
+  const { lacks, ...found } = notes;
+  const content = { ...found, entryCount, nameCount, names, addressCount };
+  return lacks.length === 0 ? content : { ...content, lacks };
 }
 
 /** What the thread answers: the content, or why there is none. */

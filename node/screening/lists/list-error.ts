@@ -5,6 +5,8 @@ export const LIST_ERROR_CODES = [
   /** A file is not what its format says, or larger than anything that a publisher gives out. */
   'malformed',
   'too-large',
+  /** A file lacks what a whole one of its list would have, such as the mark of its end. */
+  'cut-off',
   /** The new edition has far fewer entries than the one in force. */
   'shrank',
   /** The files of the new edition bear an earlier day than those of the one in force. */

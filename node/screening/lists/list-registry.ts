@@ -80,7 +80,7 @@ export interface ListRegistryOptions {
 export interface Incoming {
   readonly files: readonly IncomingFile[];
   readonly origin: Pick<EditionOrigin, 'kind' | 'urls'>;
-  /** Takes an edition however much smaller, or older, it is than the one in force. */
+  /** Takes an edition however much smaller, or older, it is than the one in force, or than a whole one is. */
   readonly acceptShrink?: boolean;
 }
 
@@ -170,7 +170,7 @@ export class ListRegistry implements Lists {
       }
       const retrievedAt = timestampOf(this.#options.now());
       const manifest = await stageEdition(this.#root, listId, files);
-      if (!acceptShrink) await this.#requireNoStepBack(manifest, before);
+      if (!acceptShrink) await this.#requireWhole(manifest, before);
       const unchanged = before?.fileHash === manifest.fileHash;
       return this.#putInForce(manifest, retrievedAt, { ...origin, unchanged, shrinkAccepted: acceptShrink });
     });
@@ -196,17 +196,23 @@ export class ListRegistry implements Lists {
     return { edition: inForce, unchanged: origin.unchanged };
   }
 
-  /** A sample may be replaced by anything. What is refused and never was in force is not kept. */
-  async #requireNoStepBack(manifest: EditionManifest, before: Edition | undefined): Promise<void> {
-    if (before === undefined || before.sample || before.fileHash === manifest.fileHash) return;
-    const then = await manifestIn(this.directoryOf(before)).then(sizesOf, () => entriesAndNames(before));
-    const refusal = ageRefusal(manifest, before) ?? sizeRefusal(sizesOf(manifest), then);
+  /** Throws `ListError`. What is refused and never was in force is not kept. */
+  async #requireWhole(manifest: EditionManifest, before: Edition | undefined): Promise<void> {
+    if (before?.fileHash === manifest.fileHash || isSample(manifest.files)) return;
+    const refusal = lackRefusal(manifest) ?? (await this.#stepBackRefusal(manifest, before));
     if (refusal === undefined) return;
     const { listId, fileHash } = manifest;
     if ((await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)])) === undefined) {
       await rm(this.directoryOf(manifest), { recursive: true, force: true });
     }
     throw refusal;
+  }
+
+  /** A sample may be replaced by anything. */
+  async #stepBackRefusal(manifest: EditionManifest, before: Edition | undefined): Promise<ListError | undefined> {
+    if (before === undefined || before.sample) return undefined;
+    const then = await manifestIn(this.directoryOf(before)).then(sizesOf, () => entriesAndNames(before));
+    return ageRefusal(manifest, before) ?? sizeRefusal(sizesOf(manifest), then);
   }
 
   /** The edition that a record attests. Throws `ListError` where its files are gone. */
@@ -223,6 +229,11 @@ export class ListRegistry implements Lists {
     }
     return { ...describe(manifest, retrievedAt), attestationId: found.record.id };
   }
+}
+
+function lackRefusal({ lacks }: EditionManifest): ListError | undefined {
+  if (lacks === undefined) return undefined;
+  return new ListError('cut-off', `${lacks.join(', and ')}. --accept-shrink takes it all the same`);
 }
 
 /** Of an edition whose files bear an earlier day than those in force: a cache or a mirror may give out what it held. */

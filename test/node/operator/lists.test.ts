@@ -263,4 +263,36 @@ test('an edition that lost its addresses, or its names in original script, is re
   assert.is((await post('un-sc-consolidated', 'import', { directory: folder })).code, 'shrank');
 });
 
+test('a file of OFAC that is cut off between two rows is refused until the operator accepts it, at a first import too', async () => {
+  const ofList = async (listId: ListId, [main, alt, add, comments]: readonly string[], isCut: boolean) => {
+    const files = ofacEdition(100);
+    const text = String(files['sdn.csv']);
+    const end = isCut ? text.lastIndexOf('96,"COMPANY') : text.length;
+    await write(listId, {
+      [String(main)]: text.slice(0, end),
+      [String(alt)]: String(files['alt.csv']),
+      [String(add)]: String(files['add.csv']),
+      [String(comments)]: String(files['sdn_comments.csv']),
+    });
+    return (more: JsonObject = {}) => post(listId, 'import', { directory: folder, ...more });
+  };
+  const sdn = ['sdn.csv', 'alt.csv', 'add.csv', 'sdn_comments.csv'];
+  const consolidated = ['cons_prim.csv', 'cons_alt.csv', 'cons_add.csv', 'cons_comments.csv'];
+  assert.is((await (await ofList(SDN, sdn, false))({ acceptShrink: true })).outcome, 'taken');
+  const cases = [
+    [SDN, sdn, 100],
+    ['us-ofac-consolidated', consolidated, 2],
+  ] as const;
+  for (const [listId, names, inForce] of cases) {
+    const take = await ofList(listId, names, true);
+    const before = node.context.lists.current().get(listId);
+    const refused = await take();
+    assert.equal([refused.outcome, refused.code, refused.edition?.entryCount], ['refused', 'cut-off', inForce]);
+    assert.match(refused.detail ?? '', `${names[0]} does not end with the end mark`);
+    assert.equal(node.context.lists.current().get(listId), before);
+    const accepted = await take({ acceptShrink: true });
+    assert.equal([accepted.outcome, accepted.edition?.entryCount], ['taken', 95]);
+  }
+});
+
 test.run();

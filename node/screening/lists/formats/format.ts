@@ -14,6 +14,8 @@ export interface ReadingNotes {
   fileDate: string | null;
   /** Rows of a companion file that belong to no entry of the main one. */
   unmatchedRows: number;
+  /** What a whole list of this form would have, and these files do not: they may be cut off. A predicate each. */
+  readonly lacks: string[];
 }
 
 export interface FileSlot {

@@ -47,6 +47,8 @@ const TYPES: Readonly<Record<string, EntryType>> = {
   vessel: 'vessel',
   aircraft: 'aircraft',
 };
+/** Ctrl-Z, the last character of each file. */
+const END_MARK = '\u001a';
 const ENTRY_NUMBER = /^\d{1,9}$/;
 
 /** The CSV files of OFAC: no header, `-0- ` for nothing, an entry's remarks continued in the comments file. */
@@ -59,10 +61,10 @@ export function ofacCsv(files: OfacFiles): ListFormat {
       { file: files.addresses, required: false },
     ],
     async *read(all, notes) {
-      const aliases = await rowsByEntry(all.required(files.aliases), ALIAS_COLUMNS, ([, , , name = '']) => name);
-      const comments = await rowsByEntry(all.required(files.comments), COMMENT_COLUMNS, ([, text = '']) => text);
+      const aliases = await rowsByEntry(all.required(files.aliases), ALIAS_COLUMNS, notes, ([, , , name = '']) => name);
+      const comments = await rowsByEntry(all.required(files.comments), COMMENT_COLUMNS, notes, ([, text = '']) => text);
       const known = new Set<string>();
-      for await (const row of ofacRows(all.required(files.main), MAIN_COLUMNS)) {
+      for await (const row of ofacRows(all.required(files.main), MAIN_COLUMNS, notes)) {
         const entry = entryOf(all.required(files.main).name, row, aliases, comments);
         if (known.has(entry.entryId)) {
           throw new ListError('malformed', `${files.main} has the entry ${entry.entryId} twice`);
@@ -119,10 +121,11 @@ function reordered(name: string): string {
 async function rowsByEntry(
   file: ListFile,
   columns: number,
+  notes: ReadingNotes,
   pick: (row: readonly string[]) => string,
 ): Promise<Map<string, string[]>> {
   const rows = new Map<string, string[]>();
-  for await (const row of ofacRows(file, columns)) {
+  for await (const row of ofacRows(file, columns, notes)) {
     const id = entryNumber(file.name, row[0] ?? '');
     const known = rows.get(id);
     if (known === undefined) rows.set(id, [untrimmed(pick(row))]);
@@ -141,25 +144,35 @@ async function countUnmatched(
     for (const [id, rows] of companion) if (!known.has(id)) notes.unmatchedRows += rows.length;
   }
   if (addresses === undefined) return;
-  for await (const [id = ''] of ofacRows(addresses, ADDRESS_COLUMNS)) {
+  for await (const [id = ''] of ofacRows(addresses, ADDRESS_COLUMNS, notes)) {
     if (!known.has(entryNumber(addresses.name, id))) notes.unmatchedRows++;
   }
 }
 
-/** Rows without a header. The last column matters, so a file that ends inside a row is refused, wherever it was cut. */
-async function* ofacRows(file: ListFile, columns: number): AsyncGenerator<readonly string[]> {
+/**
+ * Rows without a header. The last column matters, so a file that ends inside a row is refused, wherever it was cut. One
+ * that ends between two rows, without the end mark, is noted.
+ */
+async function* ofacRows(file: ListFile, columns: number, notes: ReadingNotes): AsyncGenerator<readonly string[]> {
   let last = '';
+  let held = '';
   const watched = {
     name: file.name,
     async *text() {
       for await (const piece of file.text()) {
-        last = piece.slice(-1);
-        yield piece;
+        const text = held + piece;
+        // Only the very last character may be the end mark.
+        held = text.endsWith(END_MARK) ? END_MARK : '';
+        const passed = held === '' ? text : text.slice(0, -1);
+        if (passed === '') continue;
+        last = passed.slice(-1);
+        yield passed;
       }
     },
   };
   yield* rowsOf(watched, columns);
   if (last !== '' && last !== '\n') throw new ListError('malformed', `${file.name} ends inside a row: it is cut off`);
+  if (held === '') notes.lacks.push(`${file.name} does not end with the end mark (Ctrl-Z) of OFAC's files`);
 }
 
 function entryNumber(file: string, text: string): string {

@@ -70,10 +70,13 @@ test('rows of companion files that belong to no entry are counted and make none'
   assert.is(notes.unmatchedRows, 3);
 });
 
-test('a file without the end mark is read as well, one that is cut inside a row is not', async () => {
+test('a file without the end mark is read and noted, one that is cut inside a row is not read', async () => {
   const whole = ofacFiles([ofacRow(1, 'ONE', { remarks: 'a remark.' }), ofacRow(2, 'TWO')], NOTHING);
   const main = String(whole['sdn.csv']).slice(0, -1);
-  assert.is((await readFormat(format, { ...whole, 'sdn.csv': main })).entries.length, 2);
+  assert.equal((await readFormat(format, whole)).notes.lacks, []);
+  const { entries, notes } = await readFormat(format, { ...whole, 'sdn.csv': main });
+  assert.is(entries.length, 2);
+  assert.match(notes.lacks.join(), /^sdn.csv does not end with the end mark/);
   for (const cut of [1, 2, 3, 40]) {
     const refusal = await refusalOf({ ...whole, 'sdn.csv': main.slice(0, -cut) });
     assert.match(refusal, /ListError: sdn.csv/, `${cut}`);
