@@ -13,6 +13,7 @@ import { isSha256Hash } from '../../../protocol/hash.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import {
   type FileContents,
+  incoming,
   ofacEdition,
   ofacFiles,
   ofacRow,
@@ -293,6 +294,19 @@ test('a file of OFAC that is cut off between two rows is refused until the opera
     const accepted = await take({ acceptShrink: true });
     assert.equal([accepted.outcome, accepted.edition?.entryCount], ['taken', 95]);
   }
+});
+
+test('a companion file of OFAC without rows is refused at a first import, until the operator accepts it', async () => {
+  await using first = await TestNetwork.start();
+  const { lists } = first.node().context;
+  const files = incoming(ofacFiles([ofacRow(1, 'ONE', { remarks: 'x'.repeat(1_000) })], NO_COMPANIONS));
+  const take = (acceptShrink: boolean) =>
+    lists.take(SDN, { files, origin: { kind: 'import', urls: [] }, acceptShrink });
+  const error: unknown = await take(false).catch((thrown: unknown) => thrown);
+  assert.match(String(error), /sdn_comments.csv has no rows, and the remarks of 1 entries are cut. --accept-shrink/);
+  assert.is(lists.current().get(SDN), undefined);
+  assert.is(await lists.kept(SDN), 0, 'nothing is left of it');
+  assert.is((await take(true)).edition.entryCount, 1);
 });
 
 test.run();

@@ -49,6 +49,10 @@ const TYPES: Readonly<Record<string, EntryType>> = {
 };
 /** Ctrl-Z, the last character of each file. */
 const END_MARK = '\u001a';
+/** OFAC cuts remarks at so many characters, and goes on in the comments file. */
+const REMARKS_CHARACTERS = 1_000;
+/** A list of so many entries has aliases: of the real ones, the shorter has two an entry. */
+const ENTRIES_WITH_ALIASES = 200;
 const ENTRY_NUMBER = /^\d{1,9}$/;
 
 /** The CSV files of OFAC: no header, `-0- ` for nothing, an entry's remarks continued in the comments file. */
@@ -64,13 +68,21 @@ export function ofacCsv(files: OfacFiles): ListFormat {
       const aliases = await rowsByEntry(all.required(files.aliases), ALIAS_COLUMNS, notes, ([, , , name = '']) => name);
       const comments = await rowsByEntry(all.required(files.comments), COMMENT_COLUMNS, notes, ([, text = '']) => text);
       const known = new Set<string>();
+      let cut = 0;
       for await (const row of ofacRows(all.required(files.main), MAIN_COLUMNS, notes)) {
+        if (untrimmed(row[MAIN_COLUMNS - 1] ?? '').length >= REMARKS_CHARACTERS) cut++;
         const entry = entryOf(all.required(files.main).name, row, aliases, comments);
         if (known.has(entry.entryId)) {
           throw new ListError('malformed', `${files.main} has the entry ${entry.entryId} twice`);
         }
         known.add(entry.entryId);
         yield entry;
+      }
+      if (comments.size === 0 && cut > 0) {
+        notes.lacks.push(`${files.comments} has no rows, and the remarks of ${cut} entries are cut`);
+      }
+      if (aliases.size === 0 && known.size >= ENTRIES_WITH_ALIASES) {
+        notes.lacks.push(`${files.aliases} has no rows, and ${files.main} has ${known.size} entries`);
       }
       const addresses = all.optional(files.addresses);
       await countUnmatched(known, [aliases, comments], addresses, notes);

@@ -83,6 +83,18 @@ test('a file without the end mark is read and noted, one that is cut inside a ro
   }
 });
 
+test('an alias file without rows beside many entries, and a comments file without rows beside cut remarks, are noted', async () => {
+  const lacksOf = async (rows: readonly string[], companions: Parameters<typeof ofacFiles>[1]) =>
+    (await readFormat(format, ofacFiles(rows, companions))).notes.lacks;
+  const many = Array.from({ length: 200 }, (_, i) => ofacRow(i + 1, `COMPANY ${i + 1}`));
+  assert.equal(await lacksOf(many, NOTHING), ['alt.csv has no rows, and sdn.csv has 200 entries']);
+  assert.equal(await lacksOf(many.slice(1), NOTHING), [], 'few may have none');
+  assert.equal(await lacksOf(many, { ...NOTHING, alt: ['1,1,"aka","OTHER",-0- '] }), []);
+  const cut = [ofacRow(1, 'ONE', { remarks: 'x'.repeat(1_000) }), ofacRow(2, 'TWO', { remarks: 'x'.repeat(999) })];
+  assert.equal(await lacksOf(cut, NOTHING), ['sdn_comments.csv has no rows, and the remarks of 1 entries are cut']);
+  assert.equal(await lacksOf(cut, { ...NOTHING, comments: ['1,"more"'] }), []);
+});
+
 test('a row with another number of fields, a number that is none, a type that is unknown, an id that repeats: refused', async () => {
   const bad = [
     ['1,"ONE"', /has 2 fields, not 12/],
