@@ -1,6 +1,6 @@
 import { ListError, quoted } from '../list-error.ts';
 import { type NamedRow, namedRows } from './csv-rows.ts';
-import { euType } from './eu-xml.ts';
+import { euName, euType, noteNameless } from './eu-xml.ts';
 import type { ListFormat, ReadingNotes } from './format.ts';
 import { addName, GatheredEntries } from './names.ts';
 
@@ -12,6 +12,9 @@ const COLUMNS = [
   'Entity_SubjectType',
   'Entity_SubjectType_ClassificationCode',
   'Entity_Regulation_Programme',
+  'NameAlias_FirstName',
+  'NameAlias_MiddleName',
+  'NameAlias_LastName',
   'NameAlias_WholeName',
 ] as const;
 type Column = (typeof COLUMNS)[number];
@@ -23,6 +26,7 @@ export const euCsv: ListFormat = {
     const entries = new GatheredEntries();
     for await (const row of namedRows(files.required(FILE), COLUMNS, { delimiter: ';' })) take(entries, row, notes);
     yield* entries.all();
+    noteNameless(notes, entries.nameless);
   },
 };
 
@@ -36,7 +40,9 @@ function take(entries: GatheredEntries, row: NamedRow<Column>, notes: ReadingNot
   const programme = row('Entity_Regulation_Programme').trim();
   if (programme !== '') entry.programs.add(programme);
   if (entry.remarks === '') entry.remarks = row('Entity_Remark').trim();
-  addName(entry.names, row('NameAlias_WholeName'), entry.names.length === 0 ? 'primary' : 'strong-alias');
+  const parts = [row('NameAlias_FirstName'), row('NameAlias_MiddleName'), row('NameAlias_LastName')];
+  const name = euName(row('NameAlias_WholeName'), parts);
+  addName(entry.names, name, entry.names.length === 0 ? 'primary' : 'strong-alias');
 }
 
 /** `05/06/2026` → `2026-06-05`; null where it is no such date. */

@@ -1,6 +1,6 @@
 import type { EntryType, ListedEntry, ListedName } from '../contract.ts';
 import { ListError, quoted } from '../list-error.ts';
-import type { ListFormat } from './format.ts';
+import type { ListFormat, ReadingNotes } from './format.ts';
 import { addName } from './names.ts';
 import { childrenOf, textOf, type XmlElement, xmlElements } from './xml-elements.ts';
 
@@ -11,6 +11,16 @@ const TYPES: Readonly<Record<string, EntryType>> = {
   e: 'entity',
   enterprise: 'entity',
 };
+
+/** A name as a whole, or where that is empty, its parts in the order in which they are said. */
+export function euName(whole: string, parts: readonly string[]): string {
+  return whole.trim() === '' ? parts.join(' ') : whole;
+}
+
+/** Notes entries that have no name: no search would find them. */
+export function noteNameless(notes: ReadingNotes, count: number): void {
+  if (count > 0) notes.lacks.push(`${count} of its entries have no name`);
+}
 
 /** What the first of two words that is known says of an entry. */
 export function euType(...words: readonly string[]): EntryType {
@@ -36,12 +46,15 @@ export const euXml: ListFormat = {
       },
     };
     const known = new Set<string>();
+    let nameless = 0;
     for await (const element of xmlElements(files.required(FILE), form)) {
       const entry = entryOf(element);
       if (known.has(entry.entryId)) throw new ListError('malformed', `${FILE} has the entry ${entry.entryId} twice`);
       known.add(entry.entryId);
       if (entry.names.length > 0) yield entry;
+      else nameless++;
     }
+    noteNameless(notes, nameless);
   },
 };
 
@@ -50,10 +63,10 @@ function entryOf(element: XmlElement): ListedEntry {
   if (!/^\d{1,12}$/.test(entryId)) throw new ListError('malformed', `${FILE}: ${quoted(entryId)} is no logicalId`);
   const names: ListedName[] = [];
   for (const { attributes } of childrenOf(element, 'nameAlias')) {
-    const { wholeName = '', strong } = attributes;
+    const { wholeName = '', firstName = '', middleName = '', lastName = '', strong } = attributes;
     // No name is primary: the first is the entry's title.
     const kind = names.length === 0 ? 'primary' : strong === 'false' ? 'weak-alias' : 'strong-alias';
-    addName(names, wholeName, kind);
+    addName(names, euName(wholeName, [firstName, middleName, lastName]), kind);
   }
   const [subject] = childrenOf(element, 'subjectType');
   const { code = '', classificationCode = '' } = subject?.attributes ?? {};

@@ -32,6 +32,11 @@ export class GatheredEntries {
     return entry;
   }
 
+  /** How many have no name. */
+  get nameless(): number {
+    return [...this.#entries.values()].filter(({ names }) => names.length === 0).length;
+  }
+
   /** Those that have a name, the primary ones first. */
   *all(): Generator<ListedEntry> {
     for (const { entryId, type, names, programs, remarks } of this.#entries.values()) {

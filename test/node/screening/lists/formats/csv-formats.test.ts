@@ -14,7 +14,7 @@ const UK_HEADER =
   'Name non-latin script,Regime Name,Designation Type,Other Information';
 const EU_HEADER =
   'fileGenerationDate;Entity_LogicalId;Entity_Remark;Entity_SubjectType;Entity_SubjectType_ClassificationCode;' +
-  'Entity_Regulation_Programme;NameAlias_WholeName';
+  'Entity_Regulation_Programme;NameAlias_FirstName;NameAlias_MiddleName;NameAlias_LastName;NameAlias_WholeName';
 const CSL_HEADER = '_id,source,type,programs,name,federal_register_notice,remarks,alt_names';
 const EL = 'Entity List (EL) - Bureau of Industry and Security';
 
@@ -63,10 +63,10 @@ test('UK: without its first line, a column or an id it is refused', async () => 
 
 test('EU: semicolons, a byte order mark, rows without a name, types the other way round', async () => {
   const rows = [
-    '05/06/2026;7;;P;person;PRG;"Société ""X""; S.A."',
-    '05/06/2026;7;;P;person;PRG;',
-    '05/06/2026;7;;P;person;PRG;Пример',
-    '05/06/2026;8;;;;;Other',
+    '05/06/2026;7;;P;person;PRG;Not;the;whole;"Société ""X""; S.A."',
+    '05/06/2026;7;;P;person;PRG;;;;',
+    '05/06/2026;7;;P;person;PRG;;;;Пример',
+    '05/06/2026;8;;;;;;;;Other',
   ];
   const { entries, notes } = await readFormat(euCsv, { [EU]: `\ufeff${[EU_HEADER, ...rows].join('\r\n')}\r\n` });
   assert.equal(entries.map(namesOf), [['primary: Société "X"; S.A.', 'strong-alias: Пример'], ['primary: Other']]);
@@ -75,6 +75,13 @@ test('EU: semicolons, a byte order mark, rows without a name, types the other wa
     ['individual', 'unknown'],
   );
   assert.is(notes.fileDate, '2026-06-05');
+});
+
+test('EU: a name in parts is read, and an entry without any is noted', async () => {
+  const rows = ['05/06/2026;7;;P;person;PRG;Ann;;Example; ', '05/06/2026;8;;;;;;;;'];
+  const { entries, notes } = await readFormat(euCsv, { [EU]: `${[EU_HEADER, ...rows].join('\r\n')}\r\n` });
+  assert.equal(entries.map(namesOf), [['primary: Ann Example']]);
+  assert.equal(notes.lacks, ['1 of its entries have no name']);
 });
 
 test('BIS: rows of other agencies are left out, aliases split, `and` before the last dropped, ids made of the row', async () => {
@@ -111,7 +118,7 @@ test('BIS: a list that the bureau renames, or adds, is read', async () => {
 test('a field of a megabyte is refused in every CSV format', async () => {
   const long = 'x'.repeat(1 << 20);
   assert.match(await refusalOf(ukCsv, UK, ukFile([`x,RUS1,${long},,,,,,Alias,,,,,`])), /max record size/);
-  assert.match(await refusalOf(euCsv, EU, `${EU_HEADER}\n05/06/2026;7;;;;;"${long}"\n`), /max record size/);
+  assert.match(await refusalOf(euCsv, EU, `${EU_HEADER}\n05/06/2026;7;;;;;;;;"${long}"\n`), /max record size/);
   assert.match(await refusalOf(cslCsv, CSL, `${CSL_HEADER}\n1,${EL},,,"${long}`), /max record size/);
 });
 

@@ -52,6 +52,15 @@ test('EU: every name is a nameAlias, the first is the title, a weak one says so,
   );
 });
 
+test('EU: a name in parts is read, and an entry without any is noted', async () => {
+  const entity = `<sanctionEntity logicalId="3"><nameAlias wholeName="" firstName="Ann" middleName="B." lastName="Example"/>
+    </sanctionEntity><sanctionEntity logicalId="4"><nameAlias lastName="Example"/></sanctionEntity>
+    <sanctionEntity logicalId="5"><nameAlias function="judge"/></sanctionEntity>`;
+  const { entries, notes } = await readFormat(euXml, { [EU]: euFile(entity) });
+  assert.equal(entries.map(namesOf), [['primary: Ann B. Example'], ['primary: Example']]);
+  assert.equal(notes.lacks, ['1 of its entries have no name']);
+});
+
 test('a document type is refused wherever it stands, and what it names is never opened', async () => {
   const bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
   const external = '<!DOCTYPE x SYSTEM "file:///etc/passwd">';
