@@ -92,6 +92,8 @@ export interface Taken {
 
 /** An edition that has less than this share of something of the one in force is refused: see `sizesOf`. */
 const LEAST_SHARE = 0.9;
+/** Of fewer, the delisting of one is more than a tenth: they count as lost once none is left. */
+const FEW = 20;
 
 /**
  * The lists of a node. An edition comes into force with the record that attests it: its files are on the disk before,
@@ -247,11 +249,15 @@ function ageRefusal({ fileDate: now }: EditionManifest, { fileDate: then }: Edit
 }
 
 function sizeRefusal(now: readonly Size[], then: readonly Size[]): ListError | undefined {
-  if (then.every(([size], i) => (now[i]?.[0] ?? 0) >= size * LEAST_SHARE)) return undefined;
+  if (then.every(([size], i) => isKept(now[i]?.[0] ?? 0, size))) return undefined;
   return new ListError(
     'shrank',
     `it has ${wordsOf(now)}; the edition in force has ${wordsOf(then)}. --accept-shrink takes it all the same`,
   );
+}
+
+function isKept(now: number, then: number): boolean {
+  return then < FEW ? now > 0 || then === 0 : now >= then * LEAST_SHARE;
 }
 
 /** How many of what. */

@@ -264,6 +264,22 @@ test('an edition that lost its addresses, or its names in original script, is re
   assert.is((await post('un-sc-consolidated', 'import', { directory: folder })).code, 'shrank');
 });
 
+test('of a few addresses one may go, and not all', async () => {
+  const file = (count: number) => {
+    const remarks = (i: number) =>
+      i < count ? `Digital Currency Address - ETH 0x${String(i).padStart(40, '0')};` : 'none';
+    return ofacFiles(
+      Array.from({ length: 80 }, (_, i) => ofacRow(i + 1, `COMPANY ${i + 1}`, { remarks: remarks(i) })),
+      NO_COMPANIONS,
+    );
+  };
+  const taken = async (count: number, more: JsonObject = {}): Promise<string> => {
+    await write(SDN, file(count));
+    return (await post(SDN, 'import', { directory: folder, ...more })).outcome;
+  };
+  assert.equal([await taken(3, { acceptShrink: true }), await taken(2), await taken(0)], ['taken', 'taken', 'refused']);
+});
+
 test('a file of OFAC that is cut off between two rows is refused until the operator accepts it, at a first import too', async () => {
   const ofList = async (listId: ListId, [main, alt, add, comments]: readonly string[], isCut: boolean) => {
     const files = ofacEdition(100);

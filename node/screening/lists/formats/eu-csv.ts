@@ -3,6 +3,7 @@ import { type NamedRow, namedRows } from './csv-rows.ts';
 import { euName, euType, noteNameless } from './eu-xml.ts';
 import type { ListFormat, ReadingNotes } from './format.ts';
 import { addName, GatheredEntries } from './names.ts';
+import { walletAddresses } from './wallet-addresses.ts';
 
 const FILE = 'csvfullsanctionslist_1_1.csv';
 const COLUMNS = [
@@ -39,7 +40,9 @@ function take(entries: GatheredEntries, row: NamedRow<Column>, notes: ReadingNot
   if (type !== 'unknown') entry.type = type;
   const programme = row('Entity_Regulation_Programme').trim();
   if (programme !== '') entry.programs.add(programme);
-  if (entry.remarks === '') entry.remarks = row('Entity_Remark').trim();
+  const remark = row('Entity_Remark').trim();
+  if (entry.remarks === '') entry.remarks = remark;
+  for (const address of walletAddresses(remark)) entry.addresses.add(address);
   const parts = [row('NameAlias_FirstName'), row('NameAlias_MiddleName'), row('NameAlias_LastName')];
   const name = euName(row('NameAlias_WholeName'), parts);
   addName(entry.names, name, entry.names.length === 0 ? 'primary' : 'strong-alias');

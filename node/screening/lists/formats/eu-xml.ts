@@ -2,6 +2,7 @@ import type { EntryType, ListedEntry, ListedName } from '../contract.ts';
 import { ListError, quoted } from '../list-error.ts';
 import type { ListFormat, ReadingNotes } from './format.ts';
 import { addName } from './names.ts';
+import { walletAddresses } from './wallet-addresses.ts';
 import { childrenOf, textOf, type XmlElement, xmlElements } from './xml-elements.ts';
 
 /** `P` and `E`, or `person` and `enterprise`: the XML and the CSV file have them the other way round. */
@@ -77,7 +78,7 @@ function entryOf(element: XmlElement): ListedEntry {
     type: euType(code, classificationCode),
     names,
     programs: [...new Set(programmes)].filter((programme) => programme !== ''),
-    addresses: [],
+    addresses: [...new Set(walletAddresses(remarks))],
     ...(remarks === '' ? {} : { remarks }),
   };
 }

@@ -17,6 +17,7 @@ export interface GatheredEntry {
   type: EntryType;
   readonly names: ListedName[];
   readonly programs: Set<string>;
+  readonly addresses: Set<string>;
   remarks: string;
 }
 
@@ -27,7 +28,14 @@ export class GatheredEntries {
   of(entryId: string): GatheredEntry {
     const known = this.#entries.get(entryId);
     if (known !== undefined) return known;
-    const entry: GatheredEntry = { entryId, type: 'unknown', names: [], programs: new Set(), remarks: '' };
+    const entry: GatheredEntry = {
+      entryId,
+      type: 'unknown',
+      names: [],
+      programs: new Set(),
+      addresses: new Set(),
+      remarks: '',
+    };
     this.#entries.set(entryId, entry);
     return entry;
   }
@@ -39,11 +47,11 @@ export class GatheredEntries {
 
   /** Those that have a name, the primary ones first. */
   *all(): Generator<ListedEntry> {
-    for (const { entryId, type, names, programs, remarks } of this.#entries.values()) {
+    for (const { entryId, type, names, programs, addresses, remarks } of this.#entries.values()) {
       if (names.length === 0) continue;
       const more = remarks === '' ? {} : { remarks };
       const title = names.toSorted((a, b) => Number(b.kind === 'primary') - Number(a.kind === 'primary'));
-      yield { entryId, type, names: title, programs: [...programs], addresses: [], ...more };
+      yield { entryId, type, names: title, programs: [...programs], addresses: [...addresses], ...more };
     }
   }
 }

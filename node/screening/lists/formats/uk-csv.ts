@@ -3,6 +3,7 @@ import { ListError, quoted } from '../list-error.ts';
 import { type NamedRow, namedRows } from './csv-rows.ts';
 import type { ListFormat } from './format.ts';
 import { addName, GatheredEntries } from './names.ts';
+import { walletAddresses } from './wallet-addresses.ts';
 
 const FILE = 'uk-sanctions-list.csv';
 /** In the order in which a name is said: the surname, or the whole name of a company or ship, is the sixth. */
@@ -47,7 +48,9 @@ function take(entries: GatheredEntries, row: NamedRow<Column>): void {
   entry.type = TYPES[row('Designation Type').trim().toLowerCase()] ?? entry.type;
   const regime = row('Regime Name').trim();
   if (regime !== '') entry.programs.add(regime);
-  if (entry.remarks === '') entry.remarks = row('Other Information').trim();
+  const information = row('Other Information').trim();
+  if (entry.remarks === '') entry.remarks = information;
+  for (const address of walletAddresses(information)) entry.addresses.add(address);
   addName(entry.names, NAME_PARTS.map((part) => row(part)).join(' '), kindOf(row));
   addName(entry.names, row('Name non-latin script'), 'original-script');
 }
