@@ -44,7 +44,10 @@ const ScreenedListShape = Closed({
   fileHash: Sha256Shape,
   fileDate: OrNull(Type.String()),
   retrievedAt: TimestampShape,
-  stale: Type.Boolean({ description: 'Last compared with its source more than 48 hours ago.' }),
+  stale: Type.Boolean({
+    description:
+      'Last compared with its source, or imported by hand, more than 48 hours ago. `fileDate` is the day of its files.',
+  }),
   sample: Type.Boolean({ description: 'Made-up entries, to try things out with; never a real list.' }),
   result: Type.Enum(['match', 'no-match']),
   matchCount: CountShape,

@@ -240,6 +240,16 @@ test('an edition whose files are of an earlier day is refused until the operator
   assert.is((await un('2026-11-01', 'DELISTED', { acceptShrink: true })).outcome, 'taken');
 });
 
+test('an import by hand counts as retrieved when it is imported, and bears the day of its files', async () => {
+  const file = unFile(unIndividual(1, 'OLD'), 'dateGenerated="2024-01-02T23:00:03.110Z"');
+  await write('un-sc-consolidated', { 'consolidated.xml': file });
+  const before = Date.now() + ahead;
+  await post('un-sc-consolidated', 'import', { directory: folder, acceptShrink: true });
+  const { freshness, edition } = (await stateOf('un-sc-consolidated')) ?? {};
+  assert.equal([freshness, edition?.fileDate], ['fresh', '2024-01-02T23:00:03.110Z']);
+  assert.ok(Date.parse(edition?.retrievedAt ?? '') >= before);
+});
+
 test('an edition that lost its addresses, or its names in original script, is refused though it has as many names', async () => {
   const rows = Array.from({ length: 80 }, (_, i) => {
     const remarks = i < 10 ? `Digital Currency Address - ETH 0x${String(i).padStart(40, '0')};` : undefined;
