@@ -10,7 +10,7 @@ import {
 } from '../../../protocol/api/risk-assessment.ts';
 import type { Asserted } from '../../../protocol/chain/asserted.ts';
 import type { LinkFacts } from '../../../protocol/chain/facts.ts';
-import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { IMPACT_REFERENCES, RISK_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RISK_LEVELS, type RecordKind } from '../../../protocol/statement/vocabulary.ts';
@@ -47,8 +47,7 @@ export function impactAssessmentRoute({ recorder, records }: AssessmentServices)
     async record(work, submit) {
       const { sourceId, overallRating, firstUseAt } = work.request;
       const account = work.caller.account.id;
-      const first = firstUseAt === undefined ? undefined : timestampOf(readTimeOrDay('firstUseAt', firstUseAt).first);
-      const claims = { overallRating, asserted: assertedOf(work.request, first) };
+      const claims = { overallRating, asserted: assertedOf(work.request, { firstUseAt }) };
       const links = await revised(records, work, 'impact_assessment');
       return submit(governanceDraft(work, { kind: 'impact_assessment', account, sourceId, claims, links }));
     },
@@ -80,8 +79,7 @@ export function riskAssessmentRoute({ recorder, records, now }: AssessmentServic
       if (assessmentDate !== undefined) {
         requirePast('assessmentDate', readTimeOrDay('assessmentDate', assessmentDate), now());
       }
-      if (reviewDueAt !== undefined) readTimeOrDay('reviewDueAt', reviewDueAt);
-      const claims = { residualRisk, asserted: assertedOf(work.request, undefined) };
+      const claims = { residualRisk, asserted: assertedOf(work.request, { reviewDueAt }) };
       const links = await revised(records, work, 'risk_assessment');
       return submit(governanceDraft(work, { kind: 'risk_assessment', account, sourceId, claims, links }));
     },
@@ -94,12 +92,17 @@ export function riskAssessmentRoute({ recorder, records, now }: AssessmentServic
   });
 }
 
+/** What is signed of the system and of these times. Throws `Problem` where one of them is none. */
 function assertedOf(
   { systemRef }: { readonly systemRef?: string },
-  firstUseAt: Timestamp | undefined,
+  times: Readonly<Partial<Record<'firstUseAt' | 'reviewDueAt', string | undefined>>>,
 ): Asserted | undefined {
-  if (systemRef === undefined && firstUseAt === undefined) return undefined;
-  return { ...(systemRef !== undefined && { systemRef }), ...(firstUseAt !== undefined && { firstUseAt }) };
+  const asserted: Asserted = systemRef === undefined ? {} : { systemRef };
+  for (const name of ['firstUseAt', 'reviewDueAt'] as const) {
+    const time = times[name];
+    if (time !== undefined) asserted[name] = timestampOf(readTimeOrDay(name, time).first);
+  }
+  return Object.keys(asserted).length === 0 ? undefined : asserted;
 }
 
 /** The assessment that this one revises. Throws `ComplianceError`. */

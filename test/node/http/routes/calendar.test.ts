@@ -85,6 +85,13 @@ test('what is to be looked at again stands in it until a newer record was made',
   );
 });
 
+test('a risk assessment stands in it on the day that it is to be looked at again', async () => {
+  const body = { sourceId: 'assessed', risksIdentified: ['a wrong refusal'], reviewDueAt: '2031-06-01' };
+  const { attestationId } = (await node.post('/v1/risk-assessment', body, { key: KEY })).body;
+  const event = (await eventsAt(await made())).find(({ uid }) => uid === `${String(attestationId)}-review`);
+  assert.is(event?.start, '2031-06-01T00:00:00.000Z');
+});
+
 test('an incident that was notified is cancelled', async () => {
   const { id } = await incident('notified');
   const sent = {

@@ -70,7 +70,8 @@ test('reviews name what was looked at, and the person by a pseudonym alone', asy
 test('assessments of both sorts are listed, each revision with the one before and after it', async () => {
   const risk = { risksIdentified: ['a wrong refusal'], residualRisk: 'low' };
   const before = await made('/v1/risk-assessment', risk);
-  const after = await made('/v1/risk-assessment', { ...risk, supersedes: before.attestationId ?? null });
+  const revised = { ...risk, supersedes: before.attestationId ?? null, reviewDueAt: '2031-05-01' };
+  const after = await made('/v1/risk-assessment', revised);
   await made('/v1/impact-assessment', { intendedPurpose: 'Scores loans.', overallRating: 'medium-risk' });
   const items = await listed('/v1/assessments');
   assert.equal(
@@ -80,6 +81,10 @@ test('assessments of both sorts are listed, each revision with the one before an
       ['risk', 'low'],
       ['impact', 'medium-risk'],
     ],
+  );
+  assert.equal(
+    items.map(({ reviewDueAt }) => reviewDueAt),
+    [null, '2031-05-01T00:00:00.000Z', null],
   );
   assert.equal([items[0]?.supersededBy, items[1]?.supersedes], [after.attestationId, before.attestationId]);
 });
