@@ -62,8 +62,8 @@ export interface DeliveriesOptions {
 
 /**
  * What is to be told, until it is: each delivery is tried for a day, under the same id, one after the other to each
- * webhook, so that a receiver that hangs keeps nobody else waiting. Accounts share the places: who has more of them than
- * are free gets no other, so that several whose receivers hang leave some to the rest.
+ * webhook, so that a receiver that hangs keeps nobody else waiting. Accounts share the places: who has as many of them
+ * as are free gets no other, so that several whose receivers hang leave some to the rest.
  *
  * Crash order: a delivery is on the disk, with the mark that it was found, before its first attempt; what became of an
  * attempt is written after it. A node that is killed in between sends it again, under the same id.

@@ -52,8 +52,8 @@ export class DueReviews {
   }
 
   /**
-   * Those of a period, the soonest first. What a newer record supersedes was looked at; so was an assertion of the event
-   * `NOT_APPLICABLE` after which another one about the same was made.
+   * Those of a period, the soonest first. What a newer record supersedes was looked at; so was an assertion of the
+   * event `NOT_APPLICABLE` after which another one about the same was made.
    */
   async *between(account: string, { from, to, limit }: ReviewPeriod): AsyncGenerator<DueReview> {
     const rows = reviewDueTable.under(this.#store, [account], { from: Math.max(0, from), before: to, limit });

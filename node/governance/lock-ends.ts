@@ -20,7 +20,8 @@ export interface LockEndPeriod {
 
 /**
  * Ends of an account's locks in a period, by source and scope; a lock of several scopes may come several times. Left
- * out is whatever goes on to be locked: by a lock that ends later, or by a legal hold, of the same scope or one around it.
+ * out is whatever goes on to be locked: by a lock that ends later, or by a legal hold, of the same scope or one around
+ * it.
  */
 export async function* lockEnds(
   store: Reads,
