@@ -17,6 +17,7 @@ const PAST_MS = 30 * DAY_MS;
 const PAGE = 100;
 /** Pages that are looked at for the incidents of a key, which sees few of them where it is limited to a source. */
 const MAX_PAGES = 100;
+/** Of those to come, and of those that are past. */
 const MAX_INCIDENTS = 500;
 /** Reviews of the account that are looked at, and those that are shown. */
 const MAX_REVIEWS_LOOKED_AT = 10_000;
@@ -54,11 +55,18 @@ export class DueCalendar {
     return calendarFile(this.#options.node, due);
   }
 
+  /** Those to come first: however many are past, they leave none of these out. */
+  async #incidents(caller: Caller): Promise<Due[]> {
+    const at = this.#options.now();
+    const coming = await this.#incidentsBetween(caller, at, Infinity);
+    return [...coming, ...(await this.#incidentsBetween(caller, at - PAST_MS, at))];
+  }
+
   /** One event an incident: notified or corrected, it is cancelled, so that programs which have it take it away. */
-  async #incidents({ account, key }: Caller): Promise<Due[]> {
+  async #incidentsBetween({ account, key }: Caller, from: number, to: number): Promise<Due[]> {
     const due: Due[] = [];
     const { incidents, now } = this.#options;
-    let after: IncidentPlace | undefined = placeAt(now() - PAST_MS);
+    let after: IncidentPlace | undefined = placeAt(from);
     for (let pages = 0; pages < MAX_PAGES && due.length < MAX_INCIDENTS && after !== undefined; pages++) {
       const page = await incidents.page(account.id, {
         state: undefined,
@@ -69,6 +77,7 @@ export class DueCalendar {
       });
       for (const { record, state } of page.incidents) {
         const { dueAt, ref } = earliestDue(record);
+        if (Date.parse(dueAt) >= to) return due;
         const id = objectId('incident', record.id);
         const isRunning = state === 'open' || state === 'due-soon' || state === 'overdue';
         due.push({

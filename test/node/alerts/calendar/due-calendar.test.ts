@@ -6,6 +6,7 @@ import type { DueReviews } from '../../../../node/governance/due-reviews.ts';
 import type { Incidents } from '../../../../node/governance/incidents.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 
@@ -69,6 +70,40 @@ test('a key of one source sees what is due of it, however much of other sources 
   const text = await calendar.textFor(found.caller);
   assert.match(text, `UID:${incident}`);
   assert.match(text, `UID:${review}-review`);
+});
+
+test('however many incidents are past, those to come stand in it', async () => {
+  const { governance, accounts, store } = node.context;
+  const found = await accounts.authenticate(KEY);
+  if (typeof found === 'string') throw new Error(found);
+  const coming = await recorded('/v1/incident', {
+    sourceId: 'coming',
+    severity: 'serious',
+    description: 'what is to come',
+    incidentPeriodStart: '2026-01-01',
+  });
+  const now = Date.now();
+  const incidents: Pick<Incidents, 'page'> = {
+    async page(of, query) {
+      const after = query.after ?? '';
+      if (after >= placeAt(now)) return governance.incidents.page(of, query);
+      const { incidents: real } = await governance.incidents.page(of, { ...query, after: undefined });
+      const [one] = real;
+      if (one === undefined) throw new Error('there is an incident');
+      const claims = { ...one.record.claims, notificationDueAt: timestampOf(now - DAY_MS) };
+      const past = { ...one, record: { ...one.record, claims } };
+      return { incidents: Array.from({ length: query.limit }, () => past), next: after };
+    },
+  };
+  const calendar = new DueCalendar({
+    store,
+    node: nodeId('eu'),
+    incidents,
+    dueReviews: governance.dueReviews,
+    keys: accounts.keys,
+    now: () => now,
+  });
+  assert.match(await calendar.textFor(found.caller), `UID:${coming}`);
 });
 
 test.run();
