@@ -18,7 +18,8 @@ export interface AnnouncedBatchesOptions {
  */
 export class AnnouncedBatches {
   readonly #options: AnnouncedBatchesOptions;
-  readonly #envelopes: Envelope[] = [];
+  /** By their texts: members are asked again and again. */
+  readonly #envelopes = new Map<string, Envelope>();
 
   constructor(options: AnnouncedBatchesOptions) {
     this.#options = options;
@@ -29,7 +30,7 @@ export class AnnouncedBatches {
     const { self, keys } = this.#options;
     const envelope = openEnvelope(keys, signed);
     if (envelope.node !== self) throw new PeerStatementError('malformed', 'an announced batch of another node');
-    this.#envelopes.push(envelope);
+    this.#envelopes.set(signed.statement, envelope);
   }
 
   /**
@@ -39,7 +40,7 @@ export class AnnouncedBatches {
   async last(): Promise<number> {
     const { self, keys, decided } = this.#options;
     let last = 0;
-    for (const { batch, keyId } of this.#envelopes) {
+    for (const { batch, keyId } of this.#envelopes.values()) {
       const isExcused = decided.isRevoked(self, keyId) && keys.directory.compromisedSince(self, keyId) !== null;
       if (batch <= last || isExcused || (await decided.envelopeOf(self, batch)) !== undefined) continue;
       last = batch;
