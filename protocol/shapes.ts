@@ -62,12 +62,16 @@ export function documented(keywords: JsonObject): { readonly [DOCUMENTED]: JsonO
   return { [DOCUMENTED]: keywords };
 }
 
+const TEXT = { type: 'string' };
+/** Members of a condition, by what they are. */
+const MEMBER_SHAPES = { text: TEXT, texts: { type: 'array', items: TEXT } } as const;
+
 /** Condition of an object: as many of these members as `how` says are there. Documented, and checked apart. */
-export function needs(how: 'anyOf' | 'oneOf', members: Readonly<Record<string, 'array' | 'string'>>) {
-  const present = Object.entries(members).map(([name, type]) => ({
+export function needs(how: 'anyOf' | 'oneOf', members: Readonly<Record<string, keyof typeof MEMBER_SHAPES>>) {
+  const present = Object.entries(members).map(([name, shape]) => ({
     type: 'object',
     required: [name],
-    properties: { [name]: { type } },
+    properties: { [name]: MEMBER_SHAPES[shape] },
   }));
   // Of `not` generators of clients make no types.
   return documented({ not: { type: 'object', not: { [how]: present } } });

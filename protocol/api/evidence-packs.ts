@@ -57,7 +57,7 @@ export const PackRequestShape = Closed(
     /** Whether the contents of the records are in it. Default: not. */
     disclosure: Type.Optional(Type.Boolean()),
   },
-  needs('oneOf', { sources: 'array', systems: 'array' }),
+  needs('oneOf', { sources: 'texts', systems: 'texts' }),
 );
 export type PackRequest = Readonly<Static<typeof PackRequestShape>>;
 

@@ -74,7 +74,7 @@ export function requestShape({ kind, members, required, oneOf: some }: Declarati
     properties[member] = required.includes(member) ? shape : Type.Optional(shape);
   }
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}Request`;
-  const condition = some && needs('anyOf', Object.fromEntries(some.map((member) => [member, 'string'])));
+  const condition = some && needs('anyOf', Object.fromEntries(some.map((member) => [member, 'text'])));
   return Type.Object({ ...properties, ...LINK_MEMBERS }, { title, ...condition });
 }
 
