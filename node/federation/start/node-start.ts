@@ -198,6 +198,7 @@ export interface NodeStartOptions {
 export class NodeStart {
   readonly #options: NodeStartOptions;
   readonly #startedAt: number;
+  readonly #startedOn: Timestamp;
   readonly #limitAt: Timestamp;
   #topicRead: TopicReadTo = 'nothing';
   #isTopicEmpty = false;
@@ -211,6 +212,7 @@ export class NodeStart {
   constructor(options: NodeStartOptions) {
     this.#options = options;
     this.#startedAt = this.#monotonic();
+    this.#startedOn = timestampOf(options.now());
     this.#limitAt = timestampOf(options.now() + LEDGER_LIMIT_MS);
   }
 
@@ -260,11 +262,6 @@ export class NodeStart {
   end(): void {
     this.#isPending = false;
     this.#waits = [];
-  }
-
-  /** When it started, by the clock as it is now: one that was behind then, and was set, is right. */
-  #startedOn(): Timestamp {
-    return timestampOf(this.#options.now() - (this.#monotonic() - this.#startedAt));
   }
 
   #monotonic(): number {
@@ -326,7 +323,7 @@ export class NodeStart {
       held,
       known: Math.max(shown, names.last(state)),
       provisional: await this.#provisional(),
-      other: sealedByAnother(head?.envelope, this.#heldAtStart, this.#startedOn()),
+      other: sealedByAnother(head?.envelope, this.#heldAtStart, this.#startedOn),
     };
   }
 

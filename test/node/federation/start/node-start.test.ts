@@ -1,12 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  LEDGER_LIMIT_MS,
-  NodeStart,
-  type NodeStartOptions,
-  OwnNames,
-  StartMarks,
-} from '../../../../node/federation/start/node-start.ts';
+import { LEDGER_LIMIT_MS, NodeStart, OwnNames, StartMarks } from '../../../../node/federation/start/node-start.ts';
 import { decodeItem } from '../../../../node/federation/page-forms.ts';
 import { Intake } from '../../../../node/intake/intake.ts';
 import { recordTime } from '../../../../node/intake/record-time.ts';
@@ -21,7 +15,6 @@ import { nodeId } from '../../../../protocol/ids.ts';
 import { groupStatement } from '../../../../protocol/statement/group.ts';
 import type { Signer } from '../../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
-import { until } from '../../../fixtures/until.ts';
 import { cipher, draftOf } from '../../intake/intake-fixture.ts';
 import { silent, storeBatch, type MemberFixture } from '../member-fixture.ts';
 import { MemberNetwork } from '../member-network.ts';
@@ -75,12 +68,7 @@ async function recordingParts(store: Store, signer: Signer, stack: AsyncDisposab
 }
 
 /** A start whose topic is read to its end once `read` resolves, and three minutes after the start at once then. */
-async function startOf(
-  member: MemberFixture,
-  parts: Awaited<ReturnType<typeof recordingParts>>,
-  read: Promise<void>,
-  clocks: Partial<Pick<NodeStartOptions, 'monotonic' | 'now'>> = {},
-) {
+async function startOf(member: MemberFixture, parts: Awaited<ReturnType<typeof recordingParts>>, read: Promise<void>) {
   const { store, federation, federationLog } = member;
   await store.write([startTable.put(['signed'], 1)]);
   let looks = 0;
@@ -100,7 +88,6 @@ async function startOf(
     now: Date.now,
     monotonic: () => looks++ * LEDGER_LIMIT_MS,
     log: silent,
-    ...clocks,
   });
 }
 
@@ -153,26 +140,6 @@ test('a node that took back a part of a batch, and no more, signs behind it and 
   // The next start finds every record that was signed.
   await using stack = new AsyncDisposableStack();
   assert.is((await recordingParts(eu.store, signer, stack)).sealer.waiting, 7);
-});
-
-test('a node whose clock is behind at its start, and is set then, takes own batches of before for no other’s', async () => {
-  await using network = await MemberNetwork.create(['eu', 'us', 'jp']);
-  await network.start('us', 'jp');
-  const batch = await network.batch('eu');
-  for (const name of ['us', 'jp']) await network.memberFixture(name).hold(batch);
-  const eu = await network.open('eu');
-  await using stack = new AsyncDisposableStack();
-  const parts = await recordingParts(eu.store, network.federation.member('eu').key.signer, stack);
-  const sealedAt = Date.parse(batch.envelope.sealedAt);
-  let now = sealedAt - 3_600_000;
-  const start = await startOf(eu, parts, Promise.resolve(), { now: () => now, monotonic: () => performance.now() });
-  await eu.federation.start();
-  const started = start.run(FOREVER);
-  const waited = () => start.waits.map((wait) => wait.for);
-  await until('the wait for another', () => waited().join() === 'other');
-  now = sealedAt + 60_000;
-  await started;
-  assert.equal(waited(), []);
 });
 
 test.run();
