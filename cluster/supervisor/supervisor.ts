@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { compiledNode } from '../../node/compiled/compiled-node.ts';
 import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
 import { USDC } from '../../protocol/payments/usdc.ts';
 import { anvilPath } from '../chain/anvil.ts';
@@ -73,7 +74,8 @@ export class Supervisor implements AsyncDisposable {
     const others = [mailPart(options), ledgerPart(options, accountsFile)];
     if (anvilPath() === null) say(NO_CHAIN);
     else others.push(chainPart(options));
-    await Promise.all(others.map((part) => this.#start(part)));
+    // Here once, and not by each node at its start.
+    await Promise.all([...others.map((part) => this.#start(part)), compiledNode()]);
     const rosterFile = await ensureRoster(home, plan, () => this.#createTopic(operators));
     const roster = await readRoster(rosterFile);
     requirePlanned(home, plan, roster);

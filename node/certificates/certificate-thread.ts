@@ -22,7 +22,7 @@ const ORDER_MS = 10_000;
 /** Certificates that may wait: one second's work. */
 const MAX_WAITING = 64;
 /** After so long without an order the thread ends, and its memory with it. In milliseconds. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 2_000;
 const SCRIPT = new URL('./certificate-worker.ts', import.meta.url);
 
 /**

@@ -49,7 +49,7 @@ export class WorkerError extends Error {
  * What is young in a thread's heap: an order's values live as long as it does, and more of it would only stand unused.
  * In MiB.
  */
-const YOUNG_HEAP_MIB = 16;
+const YOUNG_HEAP_MIB = 8;
 /**
  * `npm run node` bounds the young heap of the event loop by this flag, which goes before the limits of a thread that
  * starts: from the first thread on there is none. A heap that is there keeps its bound.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { TimeSlices } from '../concurrency/time-slices.ts';
+import { ArrivingBytes, giveBack } from './arriving-bytes.ts';
 import { Problem } from './problem.ts';
 
 interface ArrivingBody {
@@ -72,11 +72,10 @@ const RETRY_AFTER_SECONDS = 1;
 /** Requests whose bodies are flowing into nothing. */
 const DISCARDED = new WeakSet<IncomingMessage>();
 
-/** The bytes of a request's body. Throws what `readChunks` throws. */
+/** The bytes of a request's body. Throws what `readArriving` throws. */
 export async function readBytes(request: IncomingMessage, limits: ByteLimits): Promise<Buffer> {
-  const chunks = await readChunks(request, limits);
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+  const arrived = await readArriving(request, limits);
+  return arrived.joinNow();
 }
 
 /** A body as it came, in memory of its own. Holds its place among bodies under work until it is disposed. */
@@ -86,39 +85,31 @@ export interface OwnBody extends Disposable {
 
 /**
  * Puts a body together in time slices, once `enter` has made room for its bytes: others arrive meanwhile. Throws what
- * `readChunks` and `enter` throw.
+ * `readArriving` and `enter` throw.
  */
 export async function readOwnBody(
   request: IncomingMessage,
   limits: ByteLimits,
   enter: (bytes: number) => Disposable,
 ): Promise<OwnBody> {
-  const chunks = await readChunks(request, limits);
-  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+  const arrived = await readArriving(request, limits);
   using entering = new DisposableStack();
-  entering.use(enter(total));
-  const bytes = Buffer.allocUnsafeSlow(total);
-  let at = 0;
-  await new TimeSlices().each(chunks, (chunk) => {
-    at += chunk.copy(bytes, at);
-  });
+  entering.defer(() => arrived.clear());
+  entering.use(enter(arrived.length));
+  const bytes = await arrived.join();
   const place = entering.move();
   return { bytes, [Symbol.dispose]: () => place.dispose() };
 }
 
 /**
- * The bytes of a request's body, in the pieces that they came in. Throws `Problem`: `payload-too-large`,
- * `request-timeout`, `request-aborted` or `dependency-unavailable`.
+ * The bytes of a request's body. Throws `Problem`: `payload-too-large`, `request-timeout`, `request-aborted` or
+ * `dependency-unavailable`.
  */
-export function readChunks(
-  request: IncomingMessage,
-  { maxBytes, deadlineMs, budget }: ByteLimits,
-): Promise<readonly Buffer[]> {
+function readArriving(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<ArrivingBytes> {
   const { socket } = request;
   if (request.destroyed || (socket.destroyed && !request.complete)) return Promise.reject(aborted());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const arriving = new ArrivingBytes();
     const stopListening = (): void => {
       clearTimeout(timer);
       share.release();
@@ -127,23 +118,23 @@ export function readChunks(
     };
     const refuse = (problem: Problem): void => {
       stopListening();
-      chunks.length = 0;
+      arriving.clear();
       reject(problem);
       discard(request);
     };
     const share = budget.open(() => refuse(noCapacity()));
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > maxBytes) {
+    const onData = (piece: Buffer): void => {
+      const { length } = piece;
+      if (arriving.length + length > maxBytes) {
         refuse(tooLarge(maxBytes));
         return;
       }
-      chunks.push(chunk);
-      share.grow(chunk.length);
+      arriving.push(piece);
+      share.grow(length);
     };
     const onEnd = (): void => {
       stopListening();
-      resolve(chunks);
+      resolve(arriving);
     };
     const onGone = (): void => refuse(aborted());
     // A request whose broken body was answered hears no more of its connection.
@@ -170,7 +161,7 @@ export function discard(request: IncomingMessage): void {
   DISCARDED.add(request);
   const timer = setTimeout(() => request.socket.destroy(), DISCARD_DEADLINE_MS).unref();
   const stop = (): void => clearTimeout(timer);
-  request.once('end', stop).once('close', stop).resume();
+  request.on('data', giveBack).once('end', stop).once('close', stop).resume();
 }
 
 export function tooLarge(maxBytes: number): Problem {

@@ -4,6 +4,7 @@ import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
+import { giveBack } from './arriving-bytes.ts';
 import { BodyBudget, type ByteLimits, discard, type OwnBody, readBytes, readOwnBody, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
 
@@ -147,7 +148,9 @@ export async function readFormBody(request: IncomingMessage, limits: BodyLimits)
 async function readText(request: IncomingMessage, limits: BodyLimits, types?: readonly string[]): Promise<string> {
   const bytes = await readBytes(request, byteLimits(request, limits, types));
   requireText(bytes);
-  return bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  giveBack(bytes);
+  return text;
 }
 
 /** What bounds the bytes of a body. `types`: those that it may have. Throws `Problem` for what its headers rule out. */

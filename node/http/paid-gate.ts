@@ -21,6 +21,7 @@ import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
 import type { Addresses } from '../accounts/limits/client-address.ts';
 import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Offer, PaidRequest } from '../payments/paid-request.ts';
@@ -44,7 +45,7 @@ import type { SplitText } from './item-splitter.ts';
 import { parsePart, partText, readLongBody, splitItems } from './long-body.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
 import { Problem, type ProblemCode, toProblem } from './problem.ts';
-import type { Answer, Call, PaidRoute } from './route.ts';
+import type { Answer, Call, PaidRoute, PaidWork } from './route.ts';
 
 /** A body with one long member. Holds a place among the large bodies until it is disposed. */
 interface SplitBody extends Disposable {
@@ -109,6 +110,16 @@ export interface PaidGateOptions {
   readonly requireStorage: () => void;
   /** Declarations of x402 extensions for a route, beside `payment-identifier`. */
   readonly extensionsOf?: (route: PaidRoute) => JsonObject;
+}
+
+/** Several long bodies that are parsed in turns would all be in memory, ten times as long as they came. */
+const LONG_BODIES = new Semaphore({ places: 1 });
+
+/** What a route makes of a body: of one that is long, when those that came before it are made into drafts. */
+async function prepared(route: PaidRoute, call: Call, body: SplitBody): Promise<PaidWork> {
+  if (route.body?.items === undefined) return route.prepare(call, await body.parse());
+  using _turn = await LONG_BODIES.enter();
+  return await route.prepare(call, await body.parse());
 }
 
 /** A request of a paid route, as it came. */
@@ -204,7 +215,7 @@ export class PaidGate {
     const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
     const account = tenant?.account.id ?? walletAccount(payer);
     const outcome = await payments.take(this.#requestOf(visit, offer, body.digest), async () => {
-      const work = await route.prepare(call, await body.parse());
+      const work = await prepared(route, call, body);
       return async (recording, unwanted) => {
         // Without storage nothing new is sold; what was paid for is still answered.
         requireStorage();

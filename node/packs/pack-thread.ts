@@ -8,7 +8,7 @@ const HEAP_MIB = 192;
 /** What a million records take is some minutes. In milliseconds. */
 const ORDER_MS = 6 * 3_600_000;
 /** Its start takes as long as a small pack: the next of a series finds it there. In milliseconds. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 2_000;
 const SCRIPT = new URL('./pack-worker.ts', import.meta.url);
 
 /** Makes packs in a thread, one after the other. It ends soon after the last of a series, and its memory with it. */

@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { Semaphore } from '../concurrency/semaphore.ts';
-import { type Build, withEsbuild, withoutEvaluation } from './builder.ts';
+import { type Build, withEsbuild, withoutEvaluation } from '../compiled/esbuild.ts';
 import type { Assets, Draw, Page } from './page.ts';
 
 const SOURCES = import.meta.dirname;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
-import { type Build, withEsbuild, withoutEvaluation } from './builder.ts';
+import { type Build, withEsbuild, withoutEvaluation } from '../compiled/esbuild.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SCRIPT_END = /<\/(script)/gi;

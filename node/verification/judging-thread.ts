@@ -52,7 +52,7 @@ const LIMITS: JudgingLimits = { heapMiB: 256, judgingMs: 20_000 };
 /** Bundles that may wait; of one after the other, more would wait for longer than callers do. */
 const MAX_WAITING = 256;
 /** After so long without a bundle the thread ends, and its memory with it. In milliseconds. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 2_000;
 const SCRIPT = new URL('./judging-worker.ts', import.meta.url);
 
 /** Judges bundles in a thread of its own, in the order in which they come, while the event loop goes on. */

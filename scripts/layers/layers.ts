@@ -6,6 +6,7 @@ export const TOP_ORDER = ['protocol', 'node', 'cluster', 'scripts', 'test'] as c
 /** Folders and files of `node/`, lowest first: each imports, values or types, only what stands before it. */
 export const NODE_ORDER = [
   'concurrency',
+  'compiled',
   'store',
   'outbound',
   'keys',
@@ -34,6 +35,7 @@ export const NODE_ORDER = [
   'context.ts',
   'routes.ts',
   'app.ts',
+  'run.ts',
   'main.ts',
 ] as const;
 

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'node/main.ts');
+const RUN = join(ROOT, 'node/run.ts');
 /** Imports and re-exports of values; those of types alone load nothing. */
 const FROM = /^(?:import|export) (?!type\b)(?:[^;']*? from )?'([^']+)';$/gm;
 /** All that is loaded before a node listens. What else it needs comes later, by `import()`. */
@@ -42,7 +43,13 @@ function importsOf(entry: string): Imports {
   return { files, packages };
 }
 
-const { files, packages } = importsOf(MAIN);
+const { files, packages } = importsOf(RUN);
+
+test('what finds the compiled form of a node loads no package', () => {
+  const { files: first, packages: none } = importsOf(MAIN);
+  assert.equal([...none], []);
+  assert.ok(first.size < 10, `${first.size} files`);
+});
 
 test('a node loads these packages before it listens, and no others', () => {
   assert.equal([...packages].toSorted(), LOADED);

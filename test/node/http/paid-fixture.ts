@@ -19,6 +19,8 @@ export const TENANT_KEY = 'mk_tenant';
 /** The same tenant's, for an address that is not the tests' own. */
 export const BOUND_KEY = 'mk_bound';
 export const NOTES = '/v1/x402/notes';
+/** Takes bodies that may be long. */
+export const LISTS = '/v1/x402/lists';
 
 const NoteShape = Type.Object({ note: Type.String({ minLength: 1 }) });
 const documentation: Documentation = {
@@ -42,7 +44,7 @@ export interface Ask {
   readonly signal?: AbortSignal;
 }
 
-/** Two paid routes over a till whose chain and disk do what they are told. */
+/** Three paid routes over a till whose chain and disk do what they are told. */
 export class PaidFixture implements AsyncDisposable {
   readonly fixture: PaymentFixture;
   /** Uses of API keys. */
@@ -50,6 +52,8 @@ export class PaidFixture implements AsyncDisposable {
   /** Calls whose work was begun. */
   readonly worked: PaidCall[] = [];
   work: PaidWork = noteWork;
+  /** How a body that may be long is made into work. */
+  prepare: () => Promise<void> = () => Promise.resolve();
   isFull = false;
   /** Whether notes are not for sale at present. */
   isClosed = false;
@@ -179,6 +183,18 @@ function routesOf(opened: () => PaidFixture): readonly PaidRoute[] {
       },
       prepare(_call, body) {
         validate(body);
+        return work;
+      },
+    },
+    {
+      method: 'POST',
+      path: LISTS,
+      access: 'paid',
+      service: 'hedera-fact',
+      documentation,
+      body: { maxBytes: 1 << 20, items: { member: 'notes', maxItems: 10, maxItemBytes: 1_000, maxValues: 100 } },
+      async prepare() {
+        await opened().prepare();
         return work;
       },
     },
