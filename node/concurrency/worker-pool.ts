@@ -16,8 +16,8 @@ export interface WorkerPoolOptions<Order = unknown> {
   /** Time that one order may take once a thread has it, in milliseconds. */
   readonly orderMs: number;
   /**
-   * After so long without an order a thread ends, and what it holds ends with it; with 0, each order has a thread of its
-   * own. In milliseconds. Default: it is kept.
+   * After so long without an order a thread ends, and what it holds ends with it, or when another one rests; with 0, each
+   * order has a thread of its own. In milliseconds. Default: it is kept.
    */
   readonly idleMs?: number;
   /** Whether the event loop waits for it with everybody: it does not give way to that. Default: it does. */
@@ -55,6 +55,10 @@ const YOUNG_HEAP_MIB = 8;
  * starts: from the first thread on there is none. A heap that is there keeps its bound.
  */
 const THREADS_OWN_LIMITS = '--max-semi-space-size=0';
+/** Of the threads of all pools of the process that end after a while, those that rest. A thread takes 15 to 30 MiB. */
+const MOST_RESTING = 1;
+/** What ends each of them, the one that rests longest first. */
+const RESTING = new Set<() => void>();
 const GIVING_WAY = new URL('./giving-way.ts', import.meta.url).href;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
@@ -68,8 +72,8 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #idle: Worker[] = [];
   readonly #all = new Set<Worker>();
-  /** When each idle thread is to end. */
-  readonly #endings = new WeakMap<Worker, NodeJS.Timeout>();
+  /** What keeps an idle thread from its end, once it is called. */
+  readonly #wakings = new WeakMap<Worker, () => void>();
 
   constructor(options: WorkerPoolOptions<Order>) {
     const { threads: places, waiting } = options;
@@ -86,7 +90,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
     using _place = await this.#places.enter(either);
     const worker = this.#idle.pop() ?? this.#start();
-    clearTimeout(this.#endings.get(worker));
+    this.#wakings.get(worker)?.();
     let isSound = false;
     try {
       const word = await this.#ask(worker, order, either);
@@ -149,11 +153,19 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
       this.#forget(worker);
       void this.#end(worker);
     };
-    this.#endings.set(worker, setTimeout(end, idleMs).unref());
+    const timer = setTimeout(end, idleMs).unref();
+    this.#wakings.set(worker, () => {
+      clearTimeout(timer);
+      RESTING.delete(end);
+    });
+    RESTING.add(end);
+    const [longest] = RESTING;
+    if (RESTING.size > MOST_RESTING) longest?.();
   }
 
   /** Gives it no order any more. */
   #forget(worker: Worker): void {
+    this.#wakings.get(worker)?.();
     const at = this.#idle.indexOf(worker);
     if (at >= 0) this.#idle.splice(at, 1);
   }

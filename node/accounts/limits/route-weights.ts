@@ -58,8 +58,11 @@ export const HOLDER_SHARE = 0.5;
  * node may grow by under attack.
  */
 export const BODY_BYTES = {
-  /** Bodies that are arriving, of usual calls, and apart from them of batches: past it the largest is refused. */
-  arriving: 24 * MIB,
+  /**
+   * Bodies that are arriving, of usual calls, and apart from them of batches: past it the largest is refused. One of the
+   * longest has room, a bundle of 16 MiB, and two thousand usual ones beside it.
+   */
+  arriving: 18 * MIB,
   arrivingBatches: 40 * MIB,
   records: 24 * MIB,
   /** Of up to 256 KiB, and longer ones, which take nothing of the room of the short. */

@@ -45,6 +45,22 @@ test('a thread without an order for its idle time ends, and one that got an orde
   assert.is(await codeOf(pool.run('hang')), 'too-late');
 });
 
+test('of the threads of all pools that rest the last one is kept, and those at work go on', async () => {
+  await using disposing = new AsyncDisposableStack();
+  const [first, second, busy] = [0, 1, 2].map(() => disposing.use(poolOf({ idleMs: LONG_MS })));
+  if (first === undefined || second === undefined || busy === undefined) return;
+  const hanging = failureOf(busy.run('hang'));
+  const before = await first.run('a');
+  assert.is(await first.run('a'), before);
+  const last = await second.run('a');
+  assert.is(await second.run('a'), last);
+  assert.is.not(await first.run('a'), before);
+  assert.is.not(await second.run('a'), last);
+  await disposing.disposeAsync();
+  const error = await hanging;
+  assert.is(error instanceof WorkerError ? error.code : error, 'stopping');
+});
+
 test('of the environment a thread knows where compiled sources are kept, and nothing else', async () => {
   const kept = getCompileCacheDir();
   const expected = kept === undefined ? {} : { NODE_COMPILE_CACHE: dirname(kept) };
