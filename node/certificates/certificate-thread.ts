@@ -21,6 +21,8 @@ const HEAP_MIB = 96;
 const ORDER_MS = 10_000;
 /** Certificates that may wait: one second's work. */
 const MAX_WAITING = 64;
+/** Several of such threads may be there at a time: small ones, of which each is a little slower. */
+const YOUNG_HEAP_MIB = 8;
 /** After so long without an order the thread ends, and its memory with it. In milliseconds. */
 const IDLE_MS = 2_000;
 const SCRIPT = new URL('./certificate-worker.ts', import.meta.url);
@@ -34,6 +36,7 @@ export class CertificateThread implements AsyncDisposable {
     threads: 1,
     waiting: MAX_WAITING,
     heapMiB: HEAP_MIB,
+    youngHeapMiB: YOUNG_HEAP_MIB,
     orderMs: ORDER_MS,
     idleMs: IDLE_MS,
   });

@@ -7,6 +7,8 @@ import type { PackCalls, PackOrder, PackWord } from './pack-calls.ts';
 const HEAP_MIB = 192;
 /** What a million records take is some minutes. In milliseconds. */
 const ORDER_MS = 6 * 3_600_000;
+/** Several of such threads may be there at a time: small ones, of which each is a little slower. */
+const YOUNG_HEAP_MIB = 8;
 /** Its start takes as long as a small pack: the next of a series finds it there. In milliseconds. */
 const IDLE_MS = 2_000;
 const SCRIPT = new URL('./pack-worker.ts', import.meta.url);
@@ -17,6 +19,7 @@ export class PackThread implements AsyncDisposable {
     script: SCRIPT,
     threads: 1,
     heapMiB: HEAP_MIB,
+    youngHeapMiB: YOUNG_HEAP_MIB,
     orderMs: ORDER_MS,
     idleMs: IDLE_MS,
     given: ({ port }) => [port],

@@ -51,6 +51,8 @@ interface JudgingLimits {
 const LIMITS: JudgingLimits = { heapMiB: 256, judgingMs: 20_000 };
 /** Bundles that may wait; of one after the other, more would wait for longer than callers do. */
 const MAX_WAITING = 256;
+/** Several of such threads may be there at a time: small ones, of which each is a little slower. */
+const YOUNG_HEAP_MIB = 8;
 /** After so long without a bundle the thread ends, and its memory with it. In milliseconds. */
 const IDLE_MS = 2_000;
 const SCRIPT = new URL('./judging-worker.ts', import.meta.url);
@@ -65,6 +67,7 @@ export class JudgingThread implements AsyncDisposable {
       threads: 1,
       waiting: MAX_WAITING,
       heapMiB: heapMiB ?? LIMITS.heapMiB,
+      youngHeapMiB: YOUNG_HEAP_MIB,
       orderMs: judgingMs ?? LIMITS.judgingMs,
       idleMs: IDLE_MS,
       given: ({ bundle }) => [bundle.buffer],
