@@ -1,4 +1,4 @@
-import { WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
+import { SMALL_THREAD, WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
 import type { CertificateFacts } from './certificate-facts.ts';
 
 /** What the thread is told, one at a time. `proof`: the text of the file that is attached. */
@@ -21,10 +21,6 @@ const HEAP_MIB = 96;
 const ORDER_MS = 10_000;
 /** Certificates that may wait: one second's work. */
 const MAX_WAITING = 64;
-/** Several of such threads may be there at a time: small ones, of which each is a little slower. */
-const YOUNG_HEAP_MIB = 8;
-/** After so long without an order the thread ends, and its memory with it. In milliseconds. */
-const IDLE_MS = 2_000;
 const SCRIPT = new URL('./certificate-worker.ts', import.meta.url);
 
 /**
@@ -36,9 +32,8 @@ export class CertificateThread implements AsyncDisposable {
     threads: 1,
     waiting: MAX_WAITING,
     heapMiB: HEAP_MIB,
-    youngHeapMiB: YOUNG_HEAP_MIB,
     orderMs: ORDER_MS,
-    idleMs: IDLE_MS,
+    ...SMALL_THREAD,
   });
 
   /** Throws `CertificateError`, and `BusyError` where too many wait. */

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile, MAIN_OUTPUT } from './compile.ts';
+import { makeFolder } from './made-folder.ts';
 import { readSources, ROOT } from './source-files.ts';
 
 /** What a process of a node runs. */
@@ -38,25 +39,9 @@ async function compiledForm(folder: string): Promise<string> {
   const sources = readSources();
   const form = join(folder, sources.hash);
   if (await isThere(form)) return form;
-  await mkdir(folder, { recursive: true });
-  const work = await mkdtemp(`${form}.`);
-  try {
-    await compile(sources, work);
-    await moveTo(form, work);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  await makeFolder(form, (work) => compile(sources, work));
   await removeOldForms(folder);
   return form;
-}
-
-/** Whole or not at all. Another process may have made the same meanwhile. */
-async function moveTo(form: string, work: string): Promise<void> {
-  try {
-    await rename(work, form);
-  } catch (error) {
-    if (!(await isThere(form))) throw error;
-  }
 }
 
 /** Also says that it is in use. */

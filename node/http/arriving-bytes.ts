@@ -22,6 +22,13 @@ interface Part {
   filled: number;
 }
 
+/** The part is free afterwards. Returns how many bytes it had. */
+function moveTo(whole: Buffer, at: number, { bytes, filled }: Part): number {
+  const moved = bytes.copy(whole, at, 0, filled);
+  giveBack(bytes);
+  return moved;
+}
+
 /** The bytes of a body while they arrive: all pieces but the first are copied into longer parts, and freed at once. */
 export class ArrivingBytes {
   readonly #parts: Part[] = [];
@@ -43,10 +50,7 @@ export class ArrivingBytes {
   async join(): Promise<Buffer<ArrayBuffer>> {
     const whole = Buffer.allocUnsafeSlow(this.#length);
     let at = 0;
-    await new TimeSlices().each(this.#take(), ({ bytes, filled }) => {
-      at += bytes.copy(whole, at, 0, filled);
-      giveBack(bytes);
-    });
+    await new TimeSlices().each(this.#take(), (part) => void (at += moveTo(whole, at, part)));
     return whole;
   }
 
@@ -59,10 +63,7 @@ export class ArrivingBytes {
     }
     const whole = Buffer.allocUnsafeSlow(this.#length);
     let at = 0;
-    for (const { bytes, filled } of this.#take()) {
-      at += bytes.copy(whole, at, 0, filled);
-      giveBack(bytes);
-    }
+    for (const part of this.#take()) at += moveTo(whole, at, part);
     return whole;
   }
 

@@ -1,16 +1,12 @@
 import { MessageChannel } from 'node:worker_threads';
 import { type CallHandlers, serveCalls } from '../concurrency/port-call.ts';
-import { WorkerPool } from '../concurrency/worker-pool.ts';
+import { SMALL_THREAD, WorkerPool } from '../concurrency/worker-pool.ts';
 import type { PackCalls, PackOrder, PackWord } from './pack-calls.ts';
 
 /** Of the thread's heap: a million records take 60 MiB of it, beside one group of the longest payloads. */
 const HEAP_MIB = 192;
 /** What a million records take is some minutes. In milliseconds. */
 const ORDER_MS = 6 * 3_600_000;
-/** Several of such threads may be there at a time: small ones, of which each is a little slower. */
-const YOUNG_HEAP_MIB = 8;
-/** Its start takes as long as a small pack: the next of a series finds it there. In milliseconds. */
-const IDLE_MS = 2_000;
 const SCRIPT = new URL('./pack-worker.ts', import.meta.url);
 
 /** Makes packs in a thread, one after the other. It ends soon after the last of a series, and its memory with it. */
@@ -19,9 +15,8 @@ export class PackThread implements AsyncDisposable {
     script: SCRIPT,
     threads: 1,
     heapMiB: HEAP_MIB,
-    youngHeapMiB: YOUNG_HEAP_MIB,
     orderMs: ORDER_MS,
-    idleMs: IDLE_MS,
+    ...SMALL_THREAD,
     given: ({ port }) => [port],
   });
 

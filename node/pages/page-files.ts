@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { type Build, withEsbuild, withoutEvaluation } from '../compiled/esbuild.ts';
+import { makeFolder } from '../compiled/made-folder.ts';
 import type { Assets, Draw, Page } from './page.ts';
 
 const SOURCES = import.meta.dirname;
@@ -48,7 +49,8 @@ export async function pageFiles(folder: string): Promise<PageFiles> {
   using _alone = await MAKING.enter();
   const known = await readMade(made);
   if (known !== null) return known;
-  await make(folder, made);
+  await makeFolder(made, make);
+  await removeOthers(folder, made);
   const files = await readMade(made);
   if (files === null) throw new Error(`${made} is not there after it was made`);
   return files;
@@ -88,18 +90,9 @@ async function readMade(made: string): Promise<PageFiles | null> {
   return { draw: drawing.draw, assets, files: new Map(served) };
 }
 
-/** Made beside its place and moved there whole, so that a start that ends early leaves nothing half made. */
-async function make(folder: string, made: string): Promise<void> {
-  const work = `${made}.${process.pid}.${performance.now()}`;
-  await mkdir(work, { recursive: true });
-  try {
-    const metafile = await withEsbuild((build) => buildInto(work, build));
-    await writeFile(join(work, MANIFEST), JSON.stringify(manifestOf(metafile)));
-    await rename(work, made);
-    await removeOthers(folder, made);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+async function make(work: string): Promise<void> {
+  const metafile = await withEsbuild((build) => buildInto(work, build));
+  await writeFile(join(work, MANIFEST), JSON.stringify(manifestOf(metafile)));
 }
 
 /** What became of which source. */

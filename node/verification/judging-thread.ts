@@ -3,7 +3,7 @@ import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { BusyError } from '../concurrency/semaphore.ts';
-import { WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
+import { SMALL_THREAD, WorkerError, WorkerPool } from '../concurrency/worker-pool.ts';
 import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
 /** The UTF-8 of a bundle, in memory of its own: the thread takes it, and who told it has it no more. */
@@ -51,10 +51,6 @@ interface JudgingLimits {
 const LIMITS: JudgingLimits = { heapMiB: 256, judgingMs: 20_000 };
 /** Bundles that may wait; of one after the other, more would wait for longer than callers do. */
 const MAX_WAITING = 256;
-/** Several of such threads may be there at a time: small ones, of which each is a little slower. */
-const YOUNG_HEAP_MIB = 8;
-/** After so long without a bundle the thread ends, and its memory with it. In milliseconds. */
-const IDLE_MS = 2_000;
 const SCRIPT = new URL('./judging-worker.ts', import.meta.url);
 
 /** Judges bundles in a thread of its own, in the order in which they come, while the event loop goes on. */
@@ -67,9 +63,8 @@ export class JudgingThread implements AsyncDisposable {
       threads: 1,
       waiting: MAX_WAITING,
       heapMiB: heapMiB ?? LIMITS.heapMiB,
-      youngHeapMiB: YOUNG_HEAP_MIB,
       orderMs: judgingMs ?? LIMITS.judgingMs,
-      idleMs: IDLE_MS,
+      ...SMALL_THREAD,
       given: ({ bundle }) => [bundle.buffer],
     });
   }

@@ -44,7 +44,7 @@ export interface Ask {
   readonly signal?: AbortSignal;
 }
 
-/** Three paid routes over a till whose chain and disk do what they are told. */
+/** Three paid routes over payments whose chain and disk do what they are told. */
 export class PaidFixture implements AsyncDisposable {
   readonly fixture: PaymentFixture;
   /** Uses of API keys. */
