@@ -9,7 +9,7 @@ import { type PaymentNonce, wireAuthorization } from '../../protocol/payments/pa
 import { requirementsOf } from '../../protocol/payments/terms.ts';
 import { TestChain } from '../fixtures/chain.ts';
 import { randomNonce, signAuthorization } from '../fixtures/chain-payer.ts';
-import { ClusterProcesses } from '../fixtures/processes.ts';
+import { ClusterProcesses, NODE_FROM_SOURCES } from '../fixtures/processes.ts';
 import { until } from '../fixtures/until.ts';
 import { FATAL_PAYMENTS, PAYMENT_STEPS, type PaymentStep } from './payment-steps.ts';
 
@@ -56,7 +56,7 @@ test.after(async () => {
 function start(fatal: readonly Fatal[] = []): Promise<void> {
   const steps = JSON.stringify(Object.fromEntries(fatal.map(({ nonce, step }) => [nonce, step])));
   const variables = { ...chain.variables(NODE), NODE_OPTIONS: `--import=${SWITCH}`, [FATAL_PAYMENTS]: steps };
-  return cluster.startNode(NODE, variables);
+  return cluster.startNode(NODE, variables, { main: NODE_FROM_SOURCES });
 }
 
 function fatalPayments(wallet: PrivateKeyAccount, steps: readonly PaymentStep[]): Promise<Fatal[]> {

@@ -155,7 +155,7 @@ async function mirrorPair(): Promise<Mirrors> {
 function start(node: Place | NodeId, flags: readonly string[] = []): Promise<void> {
   const { one, two } = node === FOOLED ? ofFooled : ofAll;
   const mirrors = [one.url, two.url.replace('127.0.0.1', 'localhost')].join();
-  return cluster.startNode(node, { BATCH_INTERVAL, LEDGER_MIRRORS: mirrors, START_ALONE: '0' }, flags);
+  return cluster.startNode(node, { BATCH_INTERVAL, LEDGER_MIRRORS: mirrors, START_ALONE: '0' }, { flags });
 }
 
 /** The truth as it is when somebody asks first, and after it names of batches of `us` that never were, paid by it. */
