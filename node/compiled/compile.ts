@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Plugin } from 'esbuild';
 import { withEsbuild } from './esbuild.ts';
 import { ROOT, type Sources } from './source-files.ts';
@@ -9,8 +11,11 @@ export const MAIN_OUTPUT = 'run.mjs';
 /** A script that a file names beside itself: of a thread, or what one loads first. */
 const SCRIPT = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
-/** Packages of hundreds of small modules; all others are loaded as they are. */
-const COMPILED_PACKAGES = ['typebox'];
+/** With the packages that they use; all others are loaded as they are. */
+const COMPILED_PACKAGES = ['pdfkit', 'typebox'];
+const OWN_URL = /\bimport\.meta\.url\b/g;
+/** What the reader of font files is, in whose place nothing is loaded: it would be two fifths of a thread's memory. */
+const NO_FONT_READER = "export const create = () => { throw new Error('a document has standard fonts alone'); };\n";
 
 /** Makes the node and the scripts of its threads into a few files of `folder`. Rejects with what esbuild says. */
 export async function compile({ texts }: Sources, folder: string): Promise<void> {
@@ -32,17 +37,30 @@ export async function compile({ texts }: Sources, folder: string): Promise<void>
       platform: 'node',
       target: 'esnext',
       logLevel: 'silent',
-      plugins: [packagesAsTheyAre, ownPlaces(texts)],
+      plugins: [packages, standardFonts, ownPlaces(texts)],
     }),
   );
 }
 
-const packagesAsTheyAre: Plugin = {
-  name: 'packages-as-they-are',
+const packages: Plugin = {
+  name: 'packages',
   setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+      const isOfPackage = relative(ROOT, importer).startsWith('node_modules');
       const isCompiled = COMPILED_PACKAGES.some((name) => path === name || path.startsWith(`${name}/`));
-      return kind === 'entry-point' || isCompiled ? undefined : { path, external: true };
+      return kind === 'entry-point' || isOfPackage || isCompiled ? undefined : { path, external: true };
+    });
+  },
+};
+
+/** Documents are drawn without a reader of font files; their own fonts lie beside the library, which asks for its place. */
+const standardFonts: Plugin = {
+  name: 'standard-fonts',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]fontkit[\\/]dist[\\/]/ }, () => ({ contents: NO_FONT_READER }));
+    onLoad({ filter: /[\\/]pdfkit[\\/]js[\\/]pdfkit\.node\.mjs$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      return { contents: text.replace(OWN_URL, () => JSON.stringify(pathToFileURL(path).href)) };
     });
   },
 };

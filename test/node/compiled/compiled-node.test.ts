@@ -1,13 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { certificatePdf } from '../../../node/certificates/certificate-page.ts';
 import { compiledNode } from '../../../node/compiled/compiled-node.ts';
-import { readSources } from '../../../node/compiled/source-files.ts';
+import { readSources, ROOT } from '../../../node/compiled/source-files.ts';
 import { CHILD_ENVIRONMENT } from '../../fixtures/child-environment.ts';
+import { EXAMPLE_FACTS, EXAMPLE_PROOF } from '../certificates/example-facts.ts';
 
 const SOURCES = join(import.meta.dirname, '../../../node/run.ts');
 const KEPT = 20;
@@ -64,6 +68,24 @@ test('it runs, where packages are found from its folder', async () => {
     encoding: 'utf8',
   });
   assert.equal([status, stdout], [0, 'usage: npm run node [-- --reread-ledger]\n']);
+});
+
+test('its documents are the bytes that the sources make, and no reader of font files is loaded for them', async () => {
+  await using folder = await newFolder();
+  const form = formOf(await compiledNode(folder.path));
+  // Packages are found from there.
+  await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
+  const thread = new Worker(join(form, 'certificate-worker.mjs'));
+  thread.postMessage({ facts: EXAMPLE_FACTS, proof: EXAMPLE_PROOF }, []);
+  const [pdf]: Uint8Array[] = await once(thread, 'message');
+  await thread.terminate();
+  assert.ok(pdf !== undefined && Buffer.from(pdf).equals(await certificatePdf(EXAMPLE_FACTS, EXAMPLE_PROOF)));
+  for (const name of await readdir(form)) {
+    if (!name.endsWith('.mjs')) continue;
+    const text = await readFile(join(form, name), 'utf8');
+    assert.not.match(text, /from "(?:fontkit|pdfkit)"/, name);
+    assert.not.match(text, 'TTFFont', name);
+  }
 });
 
 test('where it cannot be made, the sources are run, and it is said why', async () => {
