@@ -20,19 +20,21 @@ interface Row<Parts, Value> {
   readonly value: Value;
 }
 
-/** Numbers that share a memory of where their row was found. */
-const BLOCK = 16;
-/** Blocks that are remembered of each store: some 150 bytes each. */
-const MAX_BLOCKS = 16_384;
+/** Numbers that share a memory of where their rows were found. */
+const BLOCK = 1_024;
+/** First numbers that are remembered of each store: eight bytes each. */
+const MAX_FIRSTS = 131_072;
+/** What a block takes beside its first numbers, in theirs. */
+const BLOCK_FIRSTS = 24;
 
 /**
- * Finds the row that covers a number: first under the key where it was found before, which costs a tenth of a search.
- * Keys alone are remembered; the row is read and opened each time, so that one that was rewritten is found as it is
- * now.
+ * Finds the row that covers a number: first under the nearest key where one was found before, which costs a tenth of a
+ * search. Keys alone are remembered; the row is read and opened each time, so that one that was rewritten is found as
+ * it is now.
  */
 export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
   readonly #options: CoveringRowsOptions<Parts, Value, Covered>;
-  readonly #firsts = new WeakMap<Reads, LRUCache<string, number>>();
+  readonly #blocks = new WeakMap<Reads, LRUCache<string, readonly number[]>>();
 
   constructor(options: CoveringRowsOptions<Parts, Value, Covered>) {
     this.#options = options;
@@ -41,10 +43,10 @@ export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
   /** Undefined where no row covers the number. Throws what opening a row throws. */
   async find(store: Reads, parts: Parts, at: number): Promise<Covered | undefined> {
     const { table, open } = this.#options;
-    const firsts = this.#firstsOf(store);
+    const blocks = this.#blocksOf(store);
     const block = `${parts.join('/')}/${Math.floor(at / BLOCK)}`;
-    const known = firsts.get(block);
-    if (known !== undefined && known <= at) {
+    const known = blocks.get(block)?.findLast((first) => first <= at);
+    if (known !== undefined) {
       const value = await table.get(store, ...parts, known);
       const covered = value === undefined ? undefined : await open({ parts, first: known, value }, at, store);
       if (covered !== undefined) return covered;
@@ -53,15 +55,25 @@ export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
     if (row === undefined) return undefined;
     const first = Number(row[0]);
     const covered = await open({ parts, first, value: row[1] }, at, store);
-    if (covered !== undefined) firsts.set(block, first);
+    if (covered === undefined) return undefined;
+    // What was tried in vain between this row and the number is no row any more.
+    const others = (blocks.get(block) ?? []).filter((other) => other < first || other > at);
+    blocks.set(block, [...others, first].sort(ascending));
     return covered;
   }
 
-  #firstsOf(store: Reads): LRUCache<string, number> {
-    const known = this.#firsts.get(store);
+  #blocksOf(store: Reads): LRUCache<string, readonly number[]> {
+    const known = this.#blocks.get(store);
     if (known !== undefined) return known;
-    const firsts = new LRUCache<string, number>({ max: MAX_BLOCKS });
-    this.#firsts.set(store, firsts);
-    return firsts;
+    const blocks = new LRUCache<string, readonly number[]>({
+      maxSize: MAX_FIRSTS,
+      sizeCalculation: (firsts) => BLOCK_FIRSTS + firsts.length,
+    });
+    this.#blocks.set(store, blocks);
+    return blocks;
   }
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
 }

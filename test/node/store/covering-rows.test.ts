@@ -50,6 +50,30 @@ test('a row that was found before is found without a search', async () => {
   assert.is(await covering.find(rows, ['us'], 500), undefined);
 });
 
+test('every row that was found before is found without a search, beside others nearby', async () => {
+  const rows = new CountedRows();
+  const covering = spans();
+  for (let first = 0; first < 300; first += 3) rows.put('eu', first, 3);
+  const all = Array.from({ length: 100 }, (_, i) => i * 3);
+  for (const first of all) await covering.find(rows, ['eu'], first + 1);
+  assert.is(rows.searches, all.length);
+  for (const first of all.toReversed()) assert.is(await covering.find(rows, ['eu'], first + 2), `eu/${first}+3`);
+  assert.is(rows.searches, all.length);
+});
+
+test('a row that is gone is tried once, and then no more', async () => {
+  const rows = new CountedRows();
+  rows.put('eu', 0, 5);
+  rows.put('eu', 5, 5);
+  const covering = spans();
+  for (const at of [1, 7]) await covering.find(rows, ['eu'], at);
+  rows.remove('eu', 5);
+  rows.put('eu', 0, 10);
+  assert.is(rows.searches, 2);
+  for (const at of [7, 8, 9]) assert.is(await covering.find(rows, ['eu'], at), 'eu/0+10');
+  assert.is(rows.searches, 3);
+});
+
 test('a row that was rewritten, or is gone, is found as it is now', async () => {
   const rows = new CountedRows();
   rows.put('eu', 0, 10);
