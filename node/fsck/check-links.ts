@@ -1,8 +1,8 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import type { NodeId } from '../../protocol/ids.ts';
+import { isRecordId, type NodeId } from '../../protocol/ids.ts';
 import { sessionCountTable } from '../governance/sessions.ts';
 import { subjectTable } from '../governance/subjects.ts';
-import { linkTable } from '../records/link-tables.ts';
+import { linkedTable, linkTable } from '../records/link-tables.ts';
 import { findKey, payloadKeyTable, readSeed } from '../records/payload/payload-keys.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';
@@ -38,13 +38,17 @@ async function ownRecord({ store, own }: Check, id: string, account: string): Pr
 }
 
 /**
- * What own records say about records that they link to: the number of decisions of each session, counted again by their
- * links, and that what an erasure names has no key any more.
+ * What records say about records that they link to: that each of those is marked; of own ones the number of decisions of
+ * each session, counted again by their links, and that what an erasure names has no key any more.
  */
 export const linkedCheck: TableCheck = {
-  tables: [sessionCountTable],
+  tables: [sessionCountTable, linkedTable],
   async run(check) {
     const { report, own } = check;
+    for await (const { key, parts, value } of readRows(check, linkedTable)) {
+      if (value === '' && parts.length === 1 && isRecordId(parts[0] ?? '')) continue;
+      if (value !== undefined) report.problem(linkedTable.name, key, 'is no row of this table');
+    }
     for await (const { key, parts, value } of readRows(check, sessionCountTable)) {
       const [session = ''] = parts;
       const isCountable = own !== null && parts.length === 1;
@@ -52,15 +56,18 @@ export const linkedCheck: TableCheck = {
       if (value === undefined || value === counted) continue;
       report.problem(sessionCountTable.name, key, `holds ${value}, but ${counted} decisions name the session`);
     }
-    if (own !== null) await checkTargets(check, own);
+    await checkTargets(check, own);
   },
 };
 
-async function checkTargets({ store, report, signal }: Check, own: NodeId): Promise<void> {
+async function checkTargets({ store, report, signal }: Check, own: NodeId | null): Promise<void> {
   const isLinked = async (...parts: readonly string[]) =>
     (await store.first(under(linkTable.key(...parts)))) !== undefined;
   for await (const target of distinctParts(store, linkTable.name)) {
     signal?.throwIfAborted();
+    const mark = linkedTable.key(target);
+    if ((await store.get(mark)) === undefined) report.problem(linkedTable.name, mark, 'is missing');
+    if (own === null) continue;
     const countKey = sessionCountTable.key(target);
     if ((await isLinked(...decisionsOf(target, own))) && (await store.get(countKey)) === undefined) {
       report.problem(sessionCountTable.name, countKey, 'is missing');

@@ -10,7 +10,7 @@ import type { Passphrase } from '../keys/passphrase.ts';
 import { PaymentCipher } from '../payments/payment-cipher.ts';
 import { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { ownerOfKeys } from '../records/payload/payload-keys.ts';
-import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
+import { FORMAT_KEY, formatTable, requireFormat } from '../store/format.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { Store, StoreError } from '../store/store.ts';
 import { checkChains } from './check-chains.ts';
@@ -169,8 +169,8 @@ async function checkRows(
   const keys = await checkKeys({ store, report, signal });
   const files = await checkKeyFiles(home, report, passphrase);
   const own = ownerOf(files, keys, report) ?? (await ownerOfKeys(store)) ?? (await ownerOfCopy(store));
-  if (format === 'earlier') {
-    const what = `the store is of format ${MIGRATED_FORMAT}: it was checked as the node migrates it when it starts`;
+  if (format !== 'current') {
+    const what = `the store is of format ${format}: it was checked as the node migrates it when it starts`;
     report.warning(formatTable.name, FORMAT_KEY, what);
     await migrateStore(store, { node: own, log: null });
   }

@@ -17,12 +17,24 @@ export type LinkName = keyof Links;
  */
 export const linkTable = new Table('link', textCodec);
 
+/**
+ * (linked record) → nothing: a row of each record that a row of `linkTable` names, so that one key tells of nearly all
+ * records that nothing links to them. It is written with every link and stays where links are taken back: it may say
+ * too much and never too little.
+ */
+export const linkedTable = new Table('linked', textCodec);
+
 /** The rows by which a record is found from those that it links to. */
 export function linkOperations({ id, kind, links, node, seq }: AttestationRecord): Operation[] {
   return linkedIds(links).map(([name, target]) => linkTable.put([target, name, kind, node, seq], id));
 }
 
 export const linkProjection: Projection = { table: linkTable, rowsOf: linkOperations };
+
+/** The rows that say so of the records that it links to. */
+export function linkedOperations({ links }: AttestationRecord): Operation[] {
+  return linkedIds(links).map(([, target]) => linkedTable.put([target], ''));
+}
 
 /** Every record that these links name, with the link's name. */
 function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
@@ -50,10 +62,9 @@ const SINGLE = [
   'supersedes',
 ] as const;
 
-/** Whether any record links to one. */
-export async function isLinked(store: Reads, target: RecordId): Promise<boolean> {
-  for await (const _row of linkTable.under(store, [target], { limit: 1 })) return true;
-  return false;
+/** False where no record links to one. */
+export async function mayBeLinked(store: Reads, target: RecordId): Promise<boolean> {
+  return (await linkedTable.get(store, target)) !== undefined;
 }
 
 /** Records of a kind that link to a record by a name. */

@@ -10,7 +10,7 @@ import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
 import { bytesCodec, jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 import { accountRecordProjection } from './account-record-table.ts';
-import { linkProjection } from './link-tables.ts';
+import { linkedOperations, linkProjection } from './link-tables.ts';
 import type { Projection } from './projection.ts';
 import { joinTexts } from './record-lines.ts';
 
@@ -103,7 +103,8 @@ export function* groupOperationParts({ group, signed, records, bodies }: SignedG
         : storedBodyTable.put(place, stored),
     ];
     row.forEach(({ record }, i) => {
-      operations.push(recordIndex.put([record.id], group.first + at + i), ...projectedRows(record));
+      const index = recordIndex.put([record.id], group.first + at + i);
+      operations.push(index, ...projectedRows(record), ...linkedOperations(record));
     });
     yield operations;
   }

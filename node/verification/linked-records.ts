@@ -6,7 +6,7 @@ import { isOverrideOf, twoReviewers } from '../../protocol/evidence/oversight.ts
 import { isEndFor, isStartFor, sessionOf } from '../../protocol/evidence/session.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { isLinked, linkingIdsOfEach, type LinksTo } from '../records/link-tables.ts';
+import { linkingIdsOfEach, type LinksTo, mayBeLinked } from '../records/link-tables.ts';
 import type { Reads } from '../store/store.ts';
 
 /** Records that link to one by the same name that are looked at, of any account. */
@@ -47,8 +47,8 @@ export async function findLinked<Found extends Linked>(
   sources: LinkedSources<Found>,
   subject: AttestationRecord,
 ): Promise<LinkedRecords<Found>> {
-  // Of most records nothing is said: one search tells.
-  const naming = isLinked(sources.store, subject.id);
+  // Of most records nothing is said: one row tells.
+  const naming = mayBeLinked(sources.store, subject.id);
   const [overrides, incidents, session, agent] = await Promise.all([
     naming.then((isNamed) => (isNamed ? findOverrides(sources, subject) : NONE)),
     naming.then((isNamed) => (isNamed ? findIncidents(sources, subject) : NONE)),

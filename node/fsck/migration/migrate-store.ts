@@ -5,9 +5,10 @@ import { isSeed, keyRow, payloadKeyTable, preparedKeyTable } from '../../records
 import { hasPayload } from '../../records/payload/payload-tables.ts';
 import { splitTexts } from '../../records/record-lines.ts';
 import { bodyTable } from '../../records/record-tables.ts';
-import { formatTable, MIGRATED_FORMAT, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../store/format.ts';
+import { formatTable, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../store/format.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, Store, type StoreOptions } from '../../store/store.ts';
+import { linkedStep } from './linked-marks.ts';
 import { renewProjections } from './projections.ts';
 import { type MigrationStep, sourcesStep } from './sources.ts';
 
@@ -22,6 +23,7 @@ const WRITE_OPERATIONS = 256;
  */
 export const payloadKeyStep: MigrationStep = {
   name: 'payload keys',
+  from: 3,
   async run({ store, node, moved }) {
     if (node === null) return;
     let operations: Operation[] = [];
@@ -77,8 +79,8 @@ function idOf(head: string): RecordId | undefined {
   }
 }
 
-/** From `MIGRATED_FORMAT` to `STORE_FORMAT`, in order. */
-export const MIGRATION_STEPS: readonly MigrationStep[] = [payloadKeyStep, sourcesStep];
+/** Up to `STORE_FORMAT`, in order. */
+export const MIGRATION_STEPS: readonly MigrationStep[] = [payloadKeyStep, sourcesStep, linkedStep];
 
 export interface MigrationOptions {
   /** Whose store it is; null where the caller does not know. */
@@ -100,12 +102,14 @@ const ROWS_BETWEEN_WORDS = 100_000;
  * the store's format is not migrated.
  */
 export async function migrateStore(store: Rows, options: MigrationOptions): Promise<void> {
-  if ((await requireFormat(store)) === 'current') return;
+  const from = await requireFormat(store);
+  if (from === 'current') return;
   const { node, log, steps = MIGRATION_STEPS } = options;
-  log?.info({ from: MIGRATED_FORMAT, to: STORE_FORMAT }, 'the store is migrated');
+  log?.info({ from, to: STORE_FORMAT }, 'the store is migrated');
   const version = formatTable.put(['store'], STORE_FORMAT);
-  await store.write([version, formatTable.put(['migrating'], MIGRATED_FORMAT)]);
+  await store.write([version, formatTable.put(['migrating'], from)]);
   for (const step of steps) {
+    if (step.from < from) continue;
     let rows = 0;
     let told = 0;
     const moved = (more: number): void => {
@@ -129,7 +133,7 @@ export async function beginFormat(store: Rows): Promise<void> {
 type NodeStoreOptions = StoreOptions & Partial<MigrationOptions>;
 
 /**
- * Opens a node's store for use: a new one is made of the format in force, one of the format before is migrated first,
+ * Opens a node's store for use: a new one is made of the format in force, one of an earlier format is migrated first,
  * and rows that this release derives otherwise are made again. Throws `StoreError`: `format` where it is of another one.
  */
 export async function openNodeStore(directory: string, options: NodeStoreOptions = {}): Promise<Store> {

@@ -9,6 +9,7 @@ import { readTexts, tryOpenRecord } from '../../records/record-reader.ts';
 import { bodyTable } from '../../records/record-tables.ts';
 import { countOf, sourceIndex } from '../../records/sources/source-index.ts';
 import { type HashedRecord, sourceIndexOperations, sourceKey } from '../../records/sources/sources.ts';
+import type { MigratedFormat } from '../../store/format.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, StoreError } from '../../store/store.ts';
 import { jsonTable, numberCodec, Table } from '../../store/table.ts';
@@ -34,6 +35,7 @@ const AFTER_SLASH = '0';
  */
 export const sourcesStep: MigrationStep = {
   name: 'sources',
+  from: 3,
   async run(context) {
     if (context.node === null) return;
     for await (const texts of bodiesOf(context.store, context.node)) await moveRecords(context, texts);
@@ -168,5 +170,7 @@ interface MigrationContext {
 export interface MigrationStep {
   /** As the log names it: what is moved. */
   readonly name: string;
+  /** The format whose stores it is for, and every earlier one's. */
+  readonly from: MigratedFormat;
   readonly run: (context: MigrationContext) => Promise<void>;
 }

@@ -67,6 +67,21 @@ const DAMAGES: readonly Damage[] = [
     found: ['oversight', /is not of the record/],
   },
   {
+    what: 'a record that others link to is not marked',
+    mutate: drop('linked/', 0),
+    found: ['linked', /is missing/],
+  },
+  {
+    what: 'the mark of a linked record is of no record',
+    mutate: async () => [put('linked/att_eu', '')],
+    found: ['linked', /is no row of this table/],
+  },
+  {
+    what: 'the mark of a linked record holds something',
+    mutate: edit('linked/', 0, () => 'x'),
+    found: ['linked', /is no row of this table/],
+  },
+  {
     what: 'the count of a session is higher',
     mutate: edit('session-count/', 0, plusOne),
     found: ['session-count', /3 decisions name/],

@@ -79,7 +79,8 @@ test('a member that dials anew is met anew, though its old connection still seem
     });
   }
   assert.equal(await ask(network.transport('ca'), 'eu', 'status', ''), ['well']);
-  assert.equal(met, ['ca']);
+  // A busy machine may lose the new connection once more.
+  assert.equal(new Set(met), new Set(['ca']));
   const took = performance.now() - began;
   assert.ok(took < 12_000, `gossip both ways after ${took} ms`);
 });

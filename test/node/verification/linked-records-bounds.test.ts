@@ -2,10 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { linkOperations } from '../../../node/records/link-tables.ts';
+import { linkedOperations, linkOperations } from '../../../node/records/link-tables.ts';
 import { findLinked } from '../../../node/verification/linked-records.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
 import { recordOf } from '../governance/records.ts';
+
+/** The rows that its node writes of a record’s links. */
+const linking = (record: AttestationRecord) => [...linkOperations(record), ...linkedOperations(record)];
 
 /** Records of any account that link to one in the same way that are looked at. */
 const LOOKED_AT = 256;
@@ -23,10 +26,10 @@ for (const [kind, linksTo] of [
     const subject = recordOf({});
     const read = async () => undefined;
     for (let made = 0; made < LOOKED_AT; made++) {
-      await store.write(linkOperations(recordOf({ kind, links: linksTo(subject.id), account: 'another' })));
+      await store.write(linking(recordOf({ kind, links: linksTo(subject.id), account: 'another' })));
     }
     assert.equal(await findLinked({ store, read }, subject), { evidence: [], incidents: [], truncated: false });
-    await store.write(linkOperations(recordOf({ kind, links: linksTo(subject.id), account: 'another' })));
+    await store.write(linking(recordOf({ kind, links: linksTo(subject.id), account: 'another' })));
     assert.is((await findLinked({ store, read }, subject)).truncated, true);
   });
 }
@@ -43,7 +46,7 @@ test('of the records that count so many are shown, and that there are more is sa
     for (let i = 0; i < (isMore ? 1 : COUNTED); i++) {
       const record = recordOf({ kind: 'incident', links: { related: [subject.id] } });
       made.set(record.id, record);
-      await store.write(linkOperations(record));
+      await store.write(linking(record));
     }
     const { incidents, truncated } = await findLinked({ store, read }, subject);
     assert.equal([incidents.length, truncated], [COUNTED, isMore]);
@@ -62,7 +65,7 @@ test('of other nodes’ records fewer are shown, each node’s in its turn, and 
   const add = async (node: string) => {
     const record = recordOf({ kind: 'incident', account, node: nodeId(node), links: { related: [subject.id] } });
     made.set(record.id, record);
-    await store.write(linkOperations(record));
+    await store.write(linking(record));
   };
   for (let i = 0; i < COUNTED_ELSEWHERE; i++) await add('us');
   assert.is((await findLinked({ store, read }, subject)).truncated, false);
@@ -80,7 +83,7 @@ test('the start of a session is not linked to itself', async () => {
   const store = new MemoryRows();
   const start = recordOf({ kind: 'session_start' });
   const end = recordOf({ kind: 'session_end', links: { session: start.id } });
-  await store.write(linkOperations(end));
+  await store.write(linking(end));
   const read = async (id: AttestationRecord['id']) => ({ record: id === end.id ? end : start });
   const { evidence } = await findLinked({ store, read }, start);
   assert.equal(

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Draft } from '../../../node/intake/draft.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { linkTable } from '../../../node/records/link-tables.ts';
+import { linkedTable, linkTable } from '../../../node/records/link-tables.ts';
 import { groupTable } from '../../../node/records/record-tables.ts';
 import { MAX_OVERRIDES } from '../../../node/verification/linked-records.ts';
 import { ACCOUNT_SOURCE } from '../../../protocol/accounts/statement.ts';
@@ -136,7 +136,7 @@ test('a record that was changed on the disk shows nothing, whatever is linked to
 test('links that cannot be read leave the record as it is, and are said to be missing', async () => {
   const record = await make(eu);
   const parts = [record.id, 'original', 'human_override', 'eu', 1] as const;
-  await eu.context.store.write([linkTable.put(parts, 'nonsense')]);
+  await eu.context.store.write([linkTable.put(parts, 'nonsense'), linkedTable.put([record.id], '')]);
   const verdict = await verdictOn(eu, record.id);
   assert.equal([verdict.sigValid, links(verdict).truncated], [true, true]);
   await eu.context.store.write([linkTable.del(...parts)]);

@@ -5,7 +5,7 @@ import type { MigrationStep } from '../../../../node/fsck/migration/sources.ts';
 import {
   FORMAT_KEY,
   formatTable,
-  MIGRATED_FORMAT,
+  type MigratedFormat,
   MIGRATING_KEY,
   requireFormat,
   STORE_FORMAT,
@@ -20,10 +20,11 @@ const EU = nodeId('eu');
 const ROWS = 5;
 
 /** Moves rows of one table to another, a row a write, and doubles them: one that is moved twice shows. */
-function doubling(name: string): MigrationStep {
+function doubling(name: string, from: MigratedFormat = 3): MigrationStep {
   const [before, after] = [new Table(`${name}-old`, numberCodec), new Table(`${name}-new`, numberCodec)];
   return {
     name,
+    from,
     async run({ store, moved }) {
       const found = await Array.fromAsync(before.under(store, []));
       for (const [[part = ''], value] of found) {
@@ -35,10 +36,11 @@ function doubling(name: string): MigrationStep {
 }
 
 const steps = [doubling('a'), doubling('b')];
+const STEPS_OF_EACH = [doubling('a', 3), doubling('b', 4)];
 
-async function earlierStore(): Promise<MemoryRows> {
+async function earlierStore(format: MigratedFormat = 3): Promise<MemoryRows> {
   const rows = new MemoryRows();
-  await rows.write([formatTable.put(['store'], MIGRATED_FORMAT)]);
+  await rows.write([formatTable.put(['store'], format)]);
   for (const name of ['a', 'b']) {
     const table = new Table(`${name}-old`, numberCodec);
     for (let i = 0; i < ROWS; i++) await rows.write([table.put([String(i)], i)]);
@@ -57,14 +59,15 @@ test('each step is run once, in order, on a store of the format before, and its 
   const ran: unknown[] = [];
   const told: unknown[] = [];
   const log = { info: (facts: unknown) => void told.push(facts) };
-  const noted = steps.map(({ name, run }): MigrationStep => ({
+  const noted = steps.map(({ name, from, run }): MigrationStep => ({
     name,
+    from,
     run: (context) => {
       ran.push([name, context.node]);
       return run(context);
     },
   }));
-  assert.is(await requireFormat(rows), 'earlier');
+  assert.is(await requireFormat(rows), 3);
   for (let start = 0; start < 2; start++) await migrateStore(rows, { node: EU, log, steps: noted });
   assert.is(await requireFormat(rows), 'current');
   assert.equal(ran, [
@@ -72,7 +75,7 @@ test('each step is run once, in order, on a store of the format before, and its 
     ['b', 'eu'],
   ]);
   assert.equal(told, [
-    { from: MIGRATED_FORMAT, to: STORE_FORMAT },
+    { from: 3, to: STORE_FORMAT },
     { step: 'a', rows: ROWS },
     { step: 'b', rows: ROWS },
     { format: STORE_FORMAT },
@@ -109,13 +112,31 @@ test('a migration that is killed at each of its starts, one write later each tim
 test('a store that is half migrated is refused by a release that knows only the format before', async () => {
   const rows = await earlierStore();
   await migrate(new StoppedRows(rows, 3)).catch(() => undefined);
-  assert.is(await requireFormat(rows), 'earlier');
+  assert.is(await requireFormat(rows), 3);
   assert.equal(await formatTable.get(rows, 'store'), STORE_FORMAT);
-  await rows.write([formatTable.put(['migrating'], MIGRATED_FORMAT - 1)]);
+  await rows.write([formatTable.put(['migrating'], 2)]);
   const code = await requireFormat(rows).catch((error: unknown) => error instanceof StoreError && error.code);
   assert.is(code, 'format');
   await rows.write([{ type: 'del', key: MIGRATING_KEY }]);
   assert.is(await requireFormat(rows), 'current');
+});
+
+test('the steps are run that lead from the format of the store, and no earlier ones', async () => {
+  const rows = await earlierStore(4);
+  await migrateStore(rows, { node: EU, log: null, steps: STEPS_OF_EACH });
+  assert.is(await requireFormat(rows), 'current');
+  const moved = rowsOf(rows).map(([key]) => key.split('/')[0]);
+  assert.equal([...new Set(moved)], ['a-old', 'b-new', 'format']);
+});
+
+test('what an earlier release began to migrate is gone on with from where that one began', async () => {
+  const rows = await earlierStore(4);
+  await rows.write([formatTable.put(['migrating'], 3)]);
+  assert.is(await requireFormat(rows), 3);
+  await migrateStore(rows, { node: EU, log: null, steps: STEPS_OF_EACH });
+  assert.is(await requireFormat(rows), 'current');
+  const moved = rowsOf(rows).map(([key]) => key.split('/')[0]);
+  assert.equal([...new Set(moved)], ['a-new', 'b-new', 'format']);
 });
 
 test('a store of this format, and an empty one, are left as they are', async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../../../node/fsck/migration/sources.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { countOf, sourceIndex, type SourceRow } from '../../../../node/records/sources/source-index.ts';
-import { formatTable, MIGRATED_FORMAT } from '../../../../node/store/format.ts';
+import { formatTable } from '../../../../node/store/format.ts';
 import { type Rows, Store } from '../../../../node/store/store.ts';
 import { writeSha256 } from '../../../../protocol/hash.ts';
 import { sourcesApart } from '../../../fixtures/earlier-store.ts';
@@ -165,7 +165,7 @@ test('a home of the format before is whole once it is migrated, and by fsck as i
   await writeHome(home, 2);
   {
     await using store = await Store.open(join(home, 'store'));
-    await store.write([...(await sourcesApart(store, EU)), formatTable.put(['store'], MIGRATED_FORMAT)]);
+    await store.write([...(await sourcesApart(store, EU)), formatTable.put(['store'], 3)]);
   }
   const { findings } = (await fsck(home)).report;
   assert.equal(
