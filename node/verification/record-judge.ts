@@ -4,7 +4,6 @@ import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SigningContext } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Bundle, DecisionProof } from '../../protocol/verdict/bundle.ts';
-import { CommonTexts } from '../../protocol/verdict/common-texts.ts';
 import { type JoinedRosters, joinRosters } from '../../protocol/verdict/join-rosters.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import { type OpenedProof, openProof, proofOf } from '../../protocol/verdict/opened-proof.ts';
@@ -14,6 +13,7 @@ import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { CachingSuite } from '../keys/caching-suite.ts';
 import { checkedSuite } from '../keys/native-suite.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { readStatements } from '../records/read-statements.ts';
 import type { Evidence } from './evidence.ts';
 import { isUnclear, type LogKnowledge, logViewOf, type RosterInForce } from './log-knowledge.ts';
 import { certificatesOf, type NodeKey } from './signing-keys.ts';
@@ -57,11 +57,10 @@ export class RecordJudge {
   async judge(evidence: Evidence, judging: Judging = {}): Promise<Verdict> {
     const { disclosure, linked: beside = [], ...known } = judging;
     const slices = new TimeSlices();
-    const common = new CommonTexts(this.#suite);
     const all: OpenedProof[] = [];
     for (const each of [evidence, ...beside]) {
       if (slices.isOver) await slices.rest();
-      all.push(this.#open(each, common));
+      all.push(this.#open(each));
     }
     await this.#checkApart(all);
     // From here on nothing is waited for but the log: the verdict is by what it says now.
@@ -82,14 +81,14 @@ export class RecordJudge {
     });
   }
 
-  #open(evidence: Evidence, common: CommonTexts): OpenedProof {
+  #open(evidence: Evidence): OpenedProof {
     const known = this.#opened.get(evidence);
     if (known !== undefined) return known;
     const { proof, decision } = evidence;
     const opened = openProof(
       this.#suite,
       proofOf({ ...proof, decision: decision && this.#unplaced(decision) }),
-      common,
+      readStatements,
     );
     this.#opened.set(evidence, opened);
     return opened;

@@ -14,6 +14,9 @@ interface Certificate {
   readonly answers: Map<Base64url, boolean>;
 }
 
+/** What was read of certificates, which a node judges by again and again, and the text that it was read of. */
+const READ = new WeakMap<SignedStatement, { readonly statement: string; readonly value: KeyCertificate | null }>();
+
 /**
  * The key certificates at hand (protocol §5). A key is its node's where any certificate of it holds, so that a later
  * one never narrows; those that do not are passed over.
@@ -52,13 +55,24 @@ export class Certificates {
   }
 
   #add(signed: SignedStatement): void {
-    const value = readCertificate(signed.statement);
-    if (value === null || value.purpose !== 'signing' || !this.#isKeyOfItsId(value)) return;
+    const value = this.#signingCertificate(signed);
+    if (value === null) return;
     const name = nameOf(value.node, value.keyId);
     const known = this.#byKey.get(name);
     const certificate = { value, signed, answers: new Map<Base64url, boolean>() };
     if (known === undefined) this.#byKey.set(name, [certificate]);
     else known.push(certificate);
+  }
+
+  /** Null where it is none, or its key has another id. */
+  #signingCertificate(signed: SignedStatement): KeyCertificate | null {
+    const { statement } = signed;
+    const known = READ.get(signed);
+    if (known?.statement === statement) return known.value;
+    const read = readCertificate(statement);
+    const value = read !== null && read.purpose === 'signing' && this.#isKeyOfItsId(read) ? read : null;
+    READ.set(signed, { statement, value });
+    return value;
   }
 
   #isKeyOfItsId({ keyId, publicKey }: KeyCertificate): boolean {

@@ -4,44 +4,56 @@ import type { Suite } from '../suite/suite.ts';
 import type { DecisionProof } from './bundle.ts';
 import { PlacedDecision } from './placed-decision.ts';
 
+interface Memory<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: Value): unknown;
+}
+
+/** Where what was read is kept, by its text. */
+export interface TextMemories {
+  readonly decisions: Memory<DecisionProof, PlacedDecision>;
+  readonly envelopes: Memory<string, Envelope>;
+  readonly groups: Memory<string, Group>;
+}
+
 /**
  * Reads receipts, envelopes and decisions, each once, however many proofs have it in common. What does not read is kept
  * nowhere.
  */
 export class CommonTexts {
   readonly #suite: Suite;
-  readonly #decisions = new Map<DecisionProof, PlacedDecision>();
-  readonly #envelopes = new Map<string, Envelope>();
-  readonly #groups = new Map<string, Group>();
+  readonly #memories: TextMemories;
 
-  constructor(suite: Suite) {
+  /** `memories` default to those that keep all that is read. */
+  constructor(suite: Suite, memories?: TextMemories) {
     this.#suite = suite;
+    this.#memories = memories ?? { decisions: new Map(), envelopes: new Map(), groups: new Map() };
   }
 
   /** Throws `StatementError` where the text is no decision. */
   decision(proof: DecisionProof): PlacedDecision {
-    const known = this.#decisions.get(proof);
+    const known = this.#memories.decisions.get(proof);
     if (known !== undefined) return known;
     const placed = new PlacedDecision(this.#suite, proof);
-    this.#decisions.set(proof, placed);
+    this.#memories.decisions.set(proof, placed);
     return placed;
   }
 
   /** Throws `StatementError` where the text is no envelope. */
   envelope(text: string): Envelope {
-    const known = this.#envelopes.get(text);
+    const known = this.#memories.envelopes.get(text);
     if (known !== undefined) return known;
     const envelope = envelopeStatement.parse(text);
-    this.#envelopes.set(text, envelope);
+    this.#memories.envelopes.set(text, envelope);
     return envelope;
   }
 
   /** Throws `StatementError` where the text is no receipt. */
   group(text: string): Group {
-    const known = this.#groups.get(text);
+    const known = this.#memories.groups.get(text);
     if (known !== undefined) return known;
     const group = groupStatement.parse(text);
-    this.#groups.set(text, group);
+    this.#memories.groups.set(text, group);
     return group;
   }
 }

@@ -8,9 +8,9 @@ import {
 } from '../../../protocol/api/verify.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { type EntityId, nodeOfRecord, type RecordId } from '../../../protocol/ids.ts';
-import { groupStatement } from '../../../protocol/statement/group.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
+import { readStatements } from '../../records/read-statements.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
@@ -93,7 +93,7 @@ function verifyAnswer(verifiedRecord: VerifiedRecord, topic: EntityId, at: Times
     sourceIdHash: hashText(nativeSuite, record.sourceId),
     recordKind: record.kind,
     node: record.node,
-    keyId: groupStatement.parse(proof.receipt.statement).keyId,
+    keyId: readStatements.group(proof.receipt.statement).keyId,
     topic,
     ledger: confirmed?.network ?? null,
     consensusTimestamp: confirmed?.consensusTimestamp ?? null,
