@@ -10,8 +10,6 @@ export interface SemaphoreOptions {
   readonly waiting?: number;
 }
 
-const NEVER_ABORTED = new AbortController().signal;
-
 /** Admits a bounded number of callers at once. A bounded number of others wait, first come, first served. */
 export class Semaphore {
   readonly #maxWaiting: number;
@@ -39,8 +37,8 @@ export class Semaphore {
    * A place, until it is disposed. Rejects with `BusyError` if too many callers wait, and with the signal's reason if
    * that is aborted first: the caller then waits no more.
    */
-  async enter(signal: AbortSignal = NEVER_ABORTED): Promise<Disposable> {
-    signal.throwIfAborted();
+  async enter(signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted();
     const place = this.tryEnter();
     if (place !== undefined) return place;
     if (this.#waiting.size >= this.#maxWaiting) throw new BusyError('all places are taken, and too many wait');
@@ -48,8 +46,12 @@ export class Semaphore {
     return this.#place();
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (signal === undefined) {
+      this.#waiting.add(resolve);
+      return promise;
+    }
     const leave = (): void => {
       this.#waiting.delete(come);
       reject(signal.reason);

@@ -63,7 +63,7 @@ const SINGLE = [
 ] as const;
 
 /** False where no record links to one. */
-export async function mayBeLinked(store: Reads, target: RecordId): Promise<boolean> {
+export async function mayBeLinked(store: Pick<Reads, 'get'>, target: RecordId): Promise<boolean> {
   return (await linkedTable.get(store, target)) !== undefined;
 }
 

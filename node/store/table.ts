@@ -62,7 +62,7 @@ export class Table<Value> {
     return this.#codec.decode(bytes);
   }
 
-  async get(store: Reads, ...parts: readonly KeyPart[]): Promise<Value | undefined> {
+  async get(store: Pick<Reads, 'get'>, ...parts: readonly KeyPart[]): Promise<Value | undefined> {
     const bytes = await store.get(this.key(...parts));
     return bytes === undefined ? undefined : this.#codec.decode(bytes);
   }

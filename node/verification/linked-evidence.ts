@@ -35,6 +35,8 @@ export interface LinkedEvidence {
 
 export interface LinkedReaderOptions {
   readonly sources: EvidenceSources;
+  /** Default: the store of these sources. */
+  readonly marks?: Pick<Reads, 'get'>;
   readonly log: Pick<Logger, 'error'>;
   readonly maxBytes?: number;
 }
@@ -60,12 +62,14 @@ const EVIDENCE_BYTES = 4_096;
  */
 export class LinkedReader {
   readonly #sources: EvidenceSources;
+  readonly #marks: Pick<Reads, 'get'> | undefined;
   readonly #log: Pick<Logger, 'error'>;
   readonly #kept: LRUCache<RecordId, Evidence>;
   readonly #versions: AccountVersions;
 
-  constructor({ sources, log, maxBytes = MAX_BYTES }: LinkedReaderOptions) {
+  constructor({ sources, marks, log, maxBytes = MAX_BYTES }: LinkedReaderOptions) {
     this.#sources = sources;
+    this.#marks = marks;
     this.#log = log;
     this.#versions = new AccountVersions(sources);
     this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
@@ -101,7 +105,7 @@ export class LinkedReader {
       return (await trying(id, () => this.#candidate(id))) ?? (evidence && { record: evidence.record, evidence });
     };
     try {
-      const found = await findLinked({ store, read: find }, subject);
+      const found = await findLinked({ store, marks: this.#marks, read: find }, subject);
       const completed = await this.#completed([...found.evidence, ...found.incidents], note);
       const evidenceOf = (one: Candidate) => completed.get(one) ?? [];
       const [evidence, incidents] = [found.evidence.flatMap(evidenceOf), found.incidents.flatMap(evidenceOf)];

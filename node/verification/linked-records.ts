@@ -29,6 +29,8 @@ interface Linked {
 /** Finds records, and what links to what. */
 export interface LinkedSources<Found extends Linked> {
   readonly store: Reads;
+  /** Where the row is read that says whether any record links to one. Default: the store. */
+  readonly marks?: Pick<Reads, 'get'> | undefined;
   /** Undefined where there is none, or one that cannot be read: it shows nothing. */
   readonly read: (id: RecordId) => Promise<Found | undefined>;
 }
@@ -48,7 +50,7 @@ export async function findLinked<Found extends Linked>(
   subject: AttestationRecord,
 ): Promise<LinkedRecords<Found>> {
   // Of most records nothing is said: one row tells.
-  const naming = mayBeLinked(sources.store, subject.id);
+  const naming = mayBeLinked(sources.marks ?? sources.store, subject.id);
   const [overrides, incidents, session, agent] = await Promise.all([
     naming.then((isNamed) => (isNamed ? findOverrides(sources, subject) : NONE)),
     naming.then((isNamed) => (isNamed ? findIncidents(sources, subject) : NONE)),

@@ -90,7 +90,7 @@ export function openVerificationServices(services: VerificationServicesOptions):
   const evidence = (id: RecordId) => findEvidence(search, id);
   const payload = (found: Evidence) => findPayload(search, found);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
-  const links = new LinkedReader({ sources: { ...sources, store: new GatheredReads(store) }, log });
+  const links = new LinkedReader({ sources: { ...sources, store: new GatheredReads(store) }, marks: store, log });
   const anchored = view.isAnchored.bind(view);
   const bundles = new BundleJudge();
   const receipts = new ReceiptsNotKept({

@@ -10,12 +10,24 @@ import type { SignatureChecks } from './signature-checks.ts';
 interface Certificate {
   readonly value: KeyCertificate;
   readonly signed: SignedStatement;
-  /** Whether its signature holds by each identity key that it was checked by. */
-  readonly answers: Map<Base64url, boolean>;
+  readonly heldBy: Set<Base64url>;
+  /** Identity keys by which it does not hold, or was not checked. */
+  readonly refusedBy: Set<Base64url>;
 }
 
-/** What was read of certificates, which a node judges by again and again, and the text that it was read of. */
-const READ = new WeakMap<SignedStatement, { readonly statement: string; readonly value: KeyCertificate | null }>();
+interface ReadCertificate {
+  /** What it was read of. */
+  readonly texts: SignedStatement;
+  /** Null where it certifies no signing key, or its key has another id. */
+  readonly value: KeyCertificate | null;
+  /** Identity keys by which its signature was found to hold. */
+  readonly heldBy: Set<Base64url>;
+}
+
+type ReadCertificates = WeakMap<SignedStatement, ReadCertificate>;
+
+/** What each suite found of certificates by which verdicts are given again and again. */
+const READ = new WeakMap<Suite, ReadCertificates>();
 
 /**
  * The key certificates at hand (protocol §5). A key is its node's where any certificate of it holds, so that a later
@@ -24,11 +36,14 @@ const READ = new WeakMap<SignedStatement, { readonly statement: string; readonly
 export class Certificates {
   readonly #suite: Suite;
   readonly #signatures: SignatureChecks;
+  readonly #known: ReadCertificates;
   readonly #byKey = new Map<string, Certificate[]>();
 
   constructor(suite: Suite, signatures: SignatureChecks, signed: readonly SignedStatement[]) {
     this.#suite = suite;
     this.#signatures = signatures;
+    this.#known = READ.get(suite) ?? new WeakMap();
+    READ.set(suite, this.#known);
     for (const each of signed) this.#add(each);
   }
 
@@ -46,33 +61,33 @@ export class Certificates {
     });
   }
 
-  #isSignedBy({ signed, answers }: Certificate, identityKey: Base64url): boolean {
-    const known = answers.get(identityKey);
-    if (known !== undefined) return known;
+  #isSignedBy({ signed, heldBy, refusedBy }: Certificate, identityKey: Base64url): boolean {
+    if (heldBy.has(identityKey)) return true;
+    if (refusedBy.has(identityKey)) return false;
     const holds = this.#signatures.holdsIfCounted(keyCertificateStatement, signed, identityKey);
-    answers.set(identityKey, holds);
+    (holds ? heldBy : refusedBy).add(identityKey);
     return holds;
   }
 
   #add(signed: SignedStatement): void {
-    const value = this.#signingCertificate(signed);
+    const { value, heldBy } = this.#read(signed);
     if (value === null) return;
     const name = nameOf(value.node, value.keyId);
     const known = this.#byKey.get(name);
-    const certificate = { value, signed, answers: new Map<Base64url, boolean>() };
+    const certificate = { value, signed, heldBy, refusedBy: new Set<Base64url>() };
     if (known === undefined) this.#byKey.set(name, [certificate]);
     else known.push(certificate);
   }
 
-  /** Null where it is none, or its key has another id. */
-  #signingCertificate(signed: SignedStatement): KeyCertificate | null {
-    const { statement } = signed;
-    const known = READ.get(signed);
-    if (known?.statement === statement) return known.value;
-    const read = readCertificate(statement);
-    const value = read !== null && read.purpose === 'signing' && this.#isKeyOfItsId(read) ? read : null;
-    READ.set(signed, { statement, value });
-    return value;
+  #read(signed: SignedStatement): ReadCertificate {
+    const { statement, signature } = signed;
+    const known = this.#known.get(signed);
+    if (known?.texts.statement === statement && known.texts.signature === signature) return known;
+    const value = readCertificate(statement);
+    const isOne = value !== null && value.purpose === 'signing' && this.#isKeyOfItsId(value);
+    const read = { texts: { statement, signature }, value: isOne ? value : null, heldBy: new Set<Base64url>() };
+    this.#known.set(signed, read);
+    return read;
   }
 
   #isKeyOfItsId({ keyId, publicKey }: KeyCertificate): boolean {
