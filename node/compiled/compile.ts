@@ -37,21 +37,24 @@ export async function compile({ texts }: Sources, folder: string): Promise<void>
       platform: 'node',
       target: 'esnext',
       logLevel: 'silent',
-      plugins: [packages, standardFonts, ownPlaces(texts)],
+      plugins: [packages(texts), standardFonts, ownPlaces(texts)],
     }),
   );
 }
 
-const packages: Plugin = {
-  name: 'packages',
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
-      const isOfPackage = relative(ROOT, importer).startsWith('node_modules');
-      const isCompiled = COMPILED_PACKAGES.some((name) => path === name || path.startsWith(`${name}/`));
-      return kind === 'entry-point' || isOfPackage || isCompiled ? undefined : { path, external: true };
-    });
-  },
-};
+function packages(texts: Sources['texts']): Plugin {
+  return {
+    name: 'packages',
+    setup({ onResolve }) {
+      onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+        // What a package uses is found from where it is, which the compiled form is not.
+        const isAskedBySource = texts.has(relative(ROOT, importer));
+        const isCompiled = COMPILED_PACKAGES.some((name) => path === name || path.startsWith(`${name}/`));
+        return kind === 'entry-point' || !isAskedBySource || isCompiled ? undefined : { path, external: true };
+      });
+    },
+  };
+}
 
 /** Documents are drawn without a reader of font files; their own fonts lie beside the library, which asks for its place. */
 const standardFonts: Plugin = {

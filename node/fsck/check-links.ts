@@ -65,6 +65,7 @@ async function checkTargets({ store, report, signal }: Check, own: NodeId | null
     (await store.first(under(linkTable.key(...parts)))) !== undefined;
   for await (const target of distinctParts(store, linkTable.name)) {
     signal?.throwIfAborted();
+    if (!isRecordId(target)) continue;
     const mark = linkedTable.key(target);
     if ((await store.get(mark)) === undefined) report.problem(linkedTable.name, mark, 'is missing');
     if (own === null) continue;

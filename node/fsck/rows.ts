@@ -72,7 +72,7 @@ export async function countRows(
 /**
  * The distinct parts that follow a prefix (a table's name and further parts), found by leaping from one to the next.
  */
-export async function* distinctParts(store: Store, prefix: string): AsyncGenerator<string> {
+export async function* distinctParts(store: Pick<Store, 'first'>, prefix: string): AsyncGenerator<string> {
   const under = prefix === '' ? '' : `${prefix}/`;
   const end = prefix === '' ? {} : { lt: prefix + AFTER_SLASH };
   let row = await store.first({ gte: under, ...end });

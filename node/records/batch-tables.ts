@@ -7,7 +7,7 @@ import { CoveringRows } from '../store/covering-rows.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
 import { bytesCodec, jsonTable, numberCodec, Table } from '../store/table.ts';
-import { readStatements } from './read-statements.ts';
+import { storedStatements } from './stored-statements.ts';
 
 /** (node, batch) → signed envelope. */
 export const envelopeTable = jsonTable('envelope', SignedStatementShape);
@@ -31,7 +31,7 @@ export function batchOperations({ envelope, signed }: StoredBatch, tiles: Iterab
 
 export async function readBatch(store: Reads, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
   const signed = await envelopeTable.get(store, node, batch);
-  return signed && { envelope: readStatements.envelope(signed.statement), signed };
+  return signed && { envelope: storedStatements.envelope(signed.statement), signed };
 }
 
 /** The last sealed batch of a node that this store holds. */

@@ -13,7 +13,7 @@ import type { Reads } from '../store/store.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { openedBodyTable } from './opened-bodies.ts';
 import { splitTexts } from './record-lines.ts';
-import { readStatements } from './read-statements.ts';
+import { storedStatements } from './stored-statements.ts';
 import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 
 export class RecordDamagedError extends Error {
@@ -33,7 +33,7 @@ const bodies = new CoveringRows<readonly [NodeId], readonly WholeTexts[], WholeT
 const groups = new CoveringRows<readonly [NodeId], SignedStatement, GroupReceipt>({
   table: groupTable,
   open({ value: signed }, seq) {
-    const group = readStatements.group(signed.statement);
+    const group = storedStatements.group(signed.statement);
     return seq < group.first + group.size ? { group, signed } : undefined;
   },
 });

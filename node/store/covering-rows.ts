@@ -11,6 +11,8 @@ export interface CoveringRowsOptions<Parts extends readonly KeyPart[], Value, Co
     at: number,
     store: Reads,
   ) => Promise<Covered | undefined> | Covered | undefined;
+  /** Whether a row does not tell what it covers. Default: opening such a row throws. */
+  readonly isDamaged?: (value: Value) => boolean;
 }
 
 /** The key parts before its first number, that number, and its value. */
@@ -46,11 +48,8 @@ export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
     const blocks = this.#blocksOf(store);
     const block = `${parts.join('/')}/${Math.floor(at / BLOCK)}`;
     const known = blocks.get(block)?.findLast((first) => first <= at);
-    if (known !== undefined) {
-      const value = await table.get(store, ...parts, known);
-      const covered = value === undefined ? undefined : await open({ parts, first: known, value }, at, store);
-      if (covered !== undefined) return covered;
-    }
+    const remembered = known === undefined ? undefined : await this.#openKnown(store, parts, known, at);
+    if (remembered !== undefined) return remembered;
     const row = await table.last(store, parts, at);
     if (row === undefined) return undefined;
     const first = Number(row[0]);
@@ -60,6 +59,18 @@ export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
     const others = (blocks.get(block) ?? []).filter((other) => other < first || other > at);
     blocks.set(block, [...others, first].sort(ascending));
     return covered;
+  }
+
+  /** A damaged row may be another number's: the search finds whose it is. */
+  async #openKnown(store: Reads, parts: Parts, first: number, at: number): Promise<Covered | undefined> {
+    const { table, open, isDamaged } = this.#options;
+    try {
+      const value = await table.get(store, ...parts, first);
+      if (value === undefined || isDamaged?.(value) === true) return undefined;
+      return await open({ parts, first, value }, at, store);
+    } catch {
+      return undefined;
+    }
   }
 
   #blocksOf(store: Reads): LRUCache<string, readonly number[]> {

@@ -35,7 +35,7 @@ export interface LinkedEvidence {
 
 export interface LinkedReaderOptions {
   readonly sources: EvidenceSources;
-  /** Default: the store of these sources. */
+  /** As in `LinkedSources`. Default: the store of these sources. */
   readonly marks?: Pick<Reads, 'get'>;
   readonly log: Pick<Logger, 'error'>;
   readonly maxBytes?: number;

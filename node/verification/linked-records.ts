@@ -29,7 +29,10 @@ interface Linked {
 /** Finds records, and what links to what. */
 export interface LinkedSources<Found extends Linked> {
   readonly store: Reads;
-  /** Where the row is read that says whether any record links to one. Default: the store. */
+  /**
+   * Where the row is read that says whether any record links to one: one row a verdict, for which nothing is gathered.
+   * Default: the store.
+   */
   readonly marks?: Pick<Reads, 'get'> | undefined;
   /** Undefined where there is none, or one that cannot be read: it shows nothing. */
   readonly read: (id: RecordId) => Promise<Found | undefined>;

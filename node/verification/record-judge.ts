@@ -13,7 +13,7 @@ import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { CachingSuite } from '../keys/caching-suite.ts';
 import { checkedSuite } from '../keys/native-suite.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
-import { readStatements } from '../records/read-statements.ts';
+import { storedStatements } from '../records/stored-statements.ts';
 import type { Evidence } from './evidence.ts';
 import { isUnclear, type LogKnowledge, logViewOf, type RosterInForce } from './log-knowledge.ts';
 import { certificatesOf, type NodeKey } from './signing-keys.ts';
@@ -88,7 +88,7 @@ export class RecordJudge {
     const opened = openProof(
       this.#suite,
       proofOf({ ...proof, decision: decision && this.#unplaced(decision) }),
-      readStatements,
+      storedStatements,
     );
     this.#opened.set(evidence, opened);
     return opened;

@@ -71,7 +71,7 @@ export interface VerifierOptions {
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** Whether the payloads of reviews are still held. */
   readonly reviewEvidence: Pick<ReviewEvidences, 'of'>;
-  /** Whether the ledger took a transaction of this node that names the record's batch. Asked while none is decided. */
+  /** Whether the ledger took a transaction of this node that names the record's batch. */
   readonly anchored: (evidence: Evidence) => Promise<boolean>;
   readonly records: Pick<RecordJudge, 'judge'>;
   readonly knowledge: Pick<LogKnowledge, 'ask'>;
@@ -124,7 +124,7 @@ export class Verifier {
     if (evidence === undefined) return undefined;
     const [payload, taken, named] = await Promise.all([
       this.#payloadOf(evidence),
-      evidence.decision !== null || anchored(evidence),
+      anchored(evidence),
       this.#namedBy(evidence),
     ]);
     // Who waits for another node holds no place.

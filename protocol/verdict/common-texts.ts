@@ -9,7 +9,7 @@ interface Memory<Key, Value> {
   set(key: Key, value: Value): unknown;
 }
 
-/** Where what was read is kept, by its text. */
+/** Where what was read is kept: by its text, or by the proof that it is of. */
 export interface TextMemories {
   readonly decisions: Memory<DecisionProof, PlacedDecision>;
   readonly envelopes: Memory<string, Envelope>;
@@ -17,8 +17,8 @@ export interface TextMemories {
 }
 
 /**
- * Reads receipts, envelopes and decisions, each once, however many proofs have it in common. What does not read is kept
- * nowhere.
+ * Reads receipts, envelopes and decisions, each once for as long as it is kept, however many proofs have it in common.
+ * What does not read is kept nowhere.
  */
 export class CommonTexts {
   readonly #suite: Suite;

@@ -8,7 +8,7 @@ import { checkLevelDbFiles } from '../../node/store/leveldb/check-files.ts';
 
 /**
  * Copies the store of a stopped node, which no process may open meanwhile, and leaves every byte of it as it is. A store
- * of the format before stays so, and so does its copy, until a node starts on it. Throws `StoreError` `locked` where a
+ * of an earlier format stays so, and so does its copy, until a node starts on it. Throws `StoreError` `locked` where a
  * process has it open, `format` where it is of a format that this release does not read, `FsckError` `no-store` where
  * there is none, and `BackupError` `source` where a file of it is damaged, or the node has no record yet that would tell
  * whose store it is.

@@ -9,8 +9,9 @@ import { formatTable, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../s
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, Store, type StoreOptions } from '../../store/store.ts';
 import { linkedStep } from './linked-marks.ts';
+import type { MigrationStep } from './migration-step.ts';
 import { renewProjections } from './projections.ts';
-import { type MigrationStep, sourcesStep } from './sources.ts';
+import { sourcesStep } from './sources.ts';
 
 /** Operations after which a write is full. One row of bodies adds 65 at most. */
 const WRITE_OPERATIONS = 256;

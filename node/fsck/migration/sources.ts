@@ -9,10 +9,10 @@ import { readTexts, tryOpenRecord } from '../../records/record-reader.ts';
 import { bodyTable } from '../../records/record-tables.ts';
 import { countOf, sourceIndex } from '../../records/sources/source-index.ts';
 import { type HashedRecord, sourceIndexOperations, sourceKey } from '../../records/sources/sources.ts';
-import type { MigratedFormat } from '../../store/format.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, StoreError } from '../../store/store.ts';
 import { jsonTable, numberCodec, Table } from '../../store/table.ts';
+import type { MigrationContext, MigrationStep } from './migration-step.ts';
 
 const HeadShape = Closed({ sourceId: Type.String(), sourceSeq: OrdinalShape, leaf: Sha256Shape });
 
@@ -150,27 +150,4 @@ function tryDecode<Value>(table: Table<Value>, bytes: Uint8Array): Value | undef
 
 function rowsUnder(store: Rows, key: string): AsyncGenerator<[key: string, value: Uint8Array]> {
   return store.range({ gte: `${key}/`, lt: key + AFTER_SLASH });
-}
-
-/** What a step works with. */
-interface MigrationContext {
-  /** Its writes are atomic and synced. */
-  readonly store: Rows;
-  /** Whose store it is; null where neither the caller nor its payload keys tell. */
-  readonly node: NodeId | null;
-  /** Called after each write of a step, with the number of earlier rows that it replaced. */
-  readonly moved: (rows: number) => void;
-}
-
-/**
- * Turns earlier rows into those of the format in force, in atomic writes of bounded size, each of which puts the new
- * rows and deletes those that they replace. A step that was stopped anywhere is run again from its beginning: what it
- * moved before it finds moved. A row that does not read stays as it is, for `fsck` to find.
- */
-export interface MigrationStep {
-  /** As the log names it: what is moved. */
-  readonly name: string;
-  /** The format whose stores it is for, and every earlier one's. */
-  readonly from: MigratedFormat;
-  readonly run: (context: MigrationContext) => Promise<void>;
 }

@@ -10,7 +10,7 @@ import { hashText } from '../../../protocol/hash.ts';
 import { type EntityId, nodeOfRecord, type RecordId } from '../../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
-import { readStatements } from '../../records/read-statements.ts';
+import { storedStatements } from '../../records/stored-statements.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
@@ -93,7 +93,7 @@ function verifyAnswer(verifiedRecord: VerifiedRecord, topic: EntityId, at: Times
     sourceIdHash: hashText(nativeSuite, record.sourceId),
     recordKind: record.kind,
     node: record.node,
-    keyId: readStatements.group(proof.receipt.statement).keyId,
+    keyId: storedStatements.group(proof.receipt.statement).keyId,
     topic,
     ledger: confirmed?.network ?? null,
     consensusTimestamp: confirmed?.consensusTimestamp ?? null,

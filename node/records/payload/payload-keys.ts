@@ -173,13 +173,18 @@ const rows = new CoveringRows<
   { readonly first: number; readonly seed: Uint8Array | null }
 >({
   table: payloadKeyTable,
+  isDamaged: isOfOtherLength,
   open({ first, value }, seq) {
     const place = seq - first;
     if (place >= KEY_ROW_RECORDS) return undefined;
-    if (value.length % PLACE_BYTES !== 0) return { first, seed: DAMAGED };
+    if (isOfOtherLength(value)) return { first, seed: DAMAGED };
     return place * PLACE_BYTES < value.length ? { first, seed: seedAt(value, place) } : undefined;
   },
 });
+
+function isOfOtherLength(row: Uint8Array): boolean {
+  return row.length % PLACE_BYTES !== 0;
+}
 
 function seedAt(row: Uint8Array, place: number): Uint8Array | null {
   const bytes = row.subarray(place * PLACE_BYTES, (place + 1) * PLACE_BYTES);

@@ -46,8 +46,11 @@ export class AnchoringView {
 
   /** Whether the ledger took a transaction of this node that names the record's batch. */
   async isAnchored(evidence: Evidence): Promise<boolean> {
+    const { record, decision } = evidence;
+    // What the ledger decided it took. Of another node's records this node takes no transaction for granted.
+    if (record.node === this.#options.self && decision !== null) return true;
     const events = await this.#eventsOf(evidence);
-    return isTaken(stepsOf(events, waitingStatus(evidence.record)));
+    return isTaken(stepsOf(events, waitingStatus(record)));
   }
 
   /** The same, and when each step was taken. */

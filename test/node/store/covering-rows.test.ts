@@ -61,6 +61,33 @@ test('every row that was found before is found without a search, beside others n
   assert.is(rows.searches, all.length);
 });
 
+test('a damaged row hides no other row that was not read yet, and is told of its own numbers', async () => {
+  const rows = new CountedRows();
+  rows.put('eu', 0, 5);
+  rows.put('eu', 5, 5);
+  const covering = spans();
+  assert.is(await covering.find(rows, ['eu'], 1), 'eu/0+5');
+  rows.rows.set(table.key('eu', 0), Buffer.from('x'));
+  assert.is(await covering.find(rows, ['eu'], 7), 'eu/5+5');
+  const fault = await covering.find(rows, ['eu'], 1).catch((error: unknown) => error);
+  assert.instance(fault, RangeError);
+});
+
+test('a row that says itself that it is damaged is not taken for another number’s', async () => {
+  const rows = new CountedRows();
+  const covering = new CoveringRows<readonly [string], number, string>({
+    table,
+    isDamaged: (size) => size < 0,
+    open: ({ first, value: size }, at) => (size < 0 ? 'damaged' : at < first + size ? String(first) : undefined),
+  });
+  rows.put('eu', 0, 5);
+  rows.put('eu', 5, 5);
+  assert.is(await covering.find(rows, ['eu'], 1), '0');
+  rows.put('eu', 0, -1);
+  assert.is(await covering.find(rows, ['eu'], 7), '5');
+  assert.is(await covering.find(rows, ['eu'], 1), 'damaged');
+});
+
 test('a row that is gone is tried once, and then no more', async () => {
   const rows = new CountedRows();
   rows.put('eu', 0, 5);

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrateStore } from '../../../../node/fsck/migration/migrate-store.ts';
-import type { MigrationStep } from '../../../../node/fsck/migration/sources.ts';
+import type { MigrationStep } from '../../../../node/fsck/migration/migration-step.ts';
 import {
   FORMAT_KEY,
   formatTable,

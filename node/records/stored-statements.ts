@@ -10,7 +10,7 @@ const MAX_ENVELOPES = 512;
  * What was read of the statements that lie in stores, by their texts: a group is signed once for all of its records, and
  * read once for all verdicts on them.
  */
-export const readStatements = new CommonTexts(nativeSuite, {
+export const storedStatements = new CommonTexts(nativeSuite, {
   decisions: new WeakMap(),
   envelopes: new LRUCache({ max: MAX_ENVELOPES }),
   groups: new LRUCache({ max: MAX_GROUPS }),
