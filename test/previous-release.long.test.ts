@@ -89,8 +89,8 @@ interface Found {
 }
 
 /**
- * What `fsck` counts in a home that it finds whole; of a store of the release before it warns that it is of an earlier format. The counts of its records by facets are made anew by the first start
- * of this release, and none before it.
+ * What `fsck` counts in a home that it finds whole; of a store of the release before it warns that it is of an earlier
+ * format. The counts of its records by facets are made anew by the first start of this release, and none before it.
  */
 function requireWhole(
   directory: string,

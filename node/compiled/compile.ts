@@ -11,8 +11,11 @@ export const MAIN_OUTPUT = 'run.mjs';
 /** A script that a file names beside itself: of a thread, or what one loads first. */
 const SCRIPT = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
-/** With the packages that they use; all others are loaded as they are. */
-const COMPILED_PACKAGES = ['pdfkit', 'typebox'];
+/**
+ * One is hundreds of small modules, the other brings a part that is left out. With the packages that they use; all others
+ * are loaded as they are.
+ */
+const COMPILED_PACKAGES = ['typebox', 'pdfkit'];
 const OWN_URL = /\bimport\.meta\.url\b/g;
 /** What the reader of font files is, in whose place nothing is loaded: it would be two fifths of a thread's memory. */
 const NO_FONT_READER = "export const create = () => { throw new Error('a document has standard fonts alone'); };\n";

@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Tile } from '../../protocol/merkle/tiles.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
-import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { CoveringRows } from '../store/covering-rows.ts';
 import type { Operation } from '../store/operation.ts';
@@ -37,7 +37,7 @@ export async function readBatch(store: Reads, node: NodeId, batch: number): Prom
 /** The last sealed batch of a node that this store holds. */
 export async function readHead(store: Reads, node: NodeId): Promise<StoredBatch | undefined> {
   const row = await envelopeTable.last(store, [node]);
-  return row && { envelope: envelopeStatement.parse(row[1].statement), signed: row[1] };
+  return row && { envelope: storedStatements.envelope(row[1].statement), signed: row[1] };
 }
 
 /** The number of the last batch of a node that was sealed before a time (epoch milliseconds); 0 where none was. */

@@ -38,6 +38,8 @@ export function linkedOperations({ links }: AttestationRecord): Operation[] {
 
 /** Every record that these links name, with the link's name. */
 function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
+  // Most records link to nothing, and each is asked for its link rows and for its marks.
+  if (Object.keys(links).length === 0) return [];
   const { agent, correctiveAction, decision, erased = [], incident, lock, original } = links;
   const { related = [], session, supersedes } = links;
   const single = { agent, correctiveAction, decision, incident, lock, original, session, supersedes };

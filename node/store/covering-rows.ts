@@ -55,7 +55,7 @@ export class CoveringRows<Parts extends readonly KeyPart[], Value, Covered> {
     const first = Number(row[0]);
     const covered = await open({ parts, first, value: row[1] }, at, store);
     if (covered === undefined) return undefined;
-    // What was tried in vain between this row and the number is no row any more.
+    // A row that begins between this one and the number is gone.
     const others = (blocks.get(block) ?? []).filter((other) => other < first || other > at);
     blocks.set(block, [...others, first].sort(ascending));
     return covered;

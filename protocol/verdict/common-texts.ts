@@ -24,10 +24,13 @@ export class CommonTexts {
   readonly #suite: Suite;
   readonly #memories: TextMemories;
 
-  /** `memories` default to those that keep all that is read. */
-  constructor(suite: Suite, memories?: TextMemories) {
+  /** `memories`: default to those that keep all that is read. */
+  constructor(
+    suite: Suite,
+    memories: TextMemories = { decisions: new Map(), envelopes: new Map(), groups: new Map() },
+  ) {
     this.#suite = suite;
-    this.#memories = memories ?? { decisions: new Map(), envelopes: new Map(), groups: new Map() };
+    this.#memories = memories;
   }
 
   /** Throws `StatementError` where the text is no decision. */

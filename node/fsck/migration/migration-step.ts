@@ -8,13 +8,13 @@ export interface MigrationContext {
   readonly store: Rows;
   /** Whose store it is; null where neither the caller nor its payload keys tell. */
   readonly node: NodeId | null;
-  /** Called after each write of a step, with the number of earlier rows that it replaced. */
+  /** Called after each write of a step, with the number of rows that it moved or added. */
   readonly moved: (rows: number) => void;
 }
 
 /**
  * Turns earlier rows into those of the format in force, in atomic writes of bounded size, each of which puts the new
- * rows and deletes those that they replace. A step that was stopped anywhere is run again from its beginning: what it
+ * rows and deletes those that they replace, if they replace any. A step that was stopped anywhere is run again from its beginning: what it
  * moved before it finds moved. A row that does not read stays as it is, for `fsck` to find.
  */
 export interface MigrationStep {

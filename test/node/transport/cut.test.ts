@@ -5,8 +5,11 @@ import * as assert from 'uvu/assert';
 import { ask, memberOf, Network, peerOf } from './network.ts';
 import { until } from '../../fixtures/until.ts';
 
-/** Soon noticed by the one that dials, long not by the other. */
-const NOTICES = { pingInterval: 200, pingTimeout: 2_000 };
+/**
+ * Soon noticed by the one that dials, long not by the other. The time is for a busy machine, which would lose the new
+ * connection as well.
+ */
+const NOTICES = { pingInterval: 200, pingTimeout: 5_000 };
 
 /** Passes connections on. What is cut stays silent for ever, to both ends; later connections pass. */
 class Passage implements AsyncDisposable {
@@ -79,8 +82,7 @@ test('a member that dials anew is met anew, though its old connection still seem
     });
   }
   assert.equal(await ask(network.transport('ca'), 'eu', 'status', ''), ['well']);
-  // A busy machine may lose the new connection once more.
-  assert.equal(new Set(met), new Set(['ca']));
+  assert.equal(met, ['ca']);
   const took = performance.now() - began;
   assert.ok(took < 12_000, `gossip both ways after ${took} ms`);
 });
