@@ -8,6 +8,7 @@ import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
 import { boundHeapGrowth } from './metrics/heap-growth.ts';
+import { RestingHeap } from './metrics/resting-heap.ts';
 import { StoreError } from './store/store.ts';
 import { rereadLedger } from './wiring/key-services.ts';
 
@@ -30,6 +31,7 @@ try {
   await using context = await openContext(config, log);
   await using app = await startApp(context, stop.signal);
   boundHeapGrowth();
+  using _restingHeap = new RestingHeap();
   process.send?.({ ready: true, httpPort: app.httpPort });
   // Where NODE_COMPILE_CACHE names a folder: the next start finds the sources compiled, however this process ends.
   flushCompileCache();

@@ -16,6 +16,8 @@ const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
  * are loaded as they are.
  */
 const COMPILED_PACKAGES = ['typebox', 'pdfkit'];
+/** About: what a stack names by line and column can still be read. */
+const LINE_CHARACTERS = 160;
 const OWN_URL = /\bimport\.meta\.url\b/g;
 /** What the reader of font files is, in whose place nothing is loaded: it would be two fifths of a thread's memory. */
 const NO_FONT_READER = "export const create = () => { throw new Error('a document has standard fonts alone'); };\n";
@@ -39,6 +41,10 @@ export async function compile({ texts }: Sources, folder: string): Promise<void>
       format: 'esm',
       platform: 'node',
       target: 'esnext',
+      // In ASCII, of which a character takes a byte of memory and not two; comments may hold others.
+      charset: 'ascii',
+      minifyWhitespace: true,
+      lineLimit: LINE_CHARACTERS,
       logLevel: 'silent',
       plugins: [packages(texts), standardFonts, ownPlaces(texts)],
     }),

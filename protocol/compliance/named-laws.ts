@@ -25,7 +25,7 @@ interface Reference extends Place {
 export type LawsNamed = ReadonlyMap<string, ReadonlySet<string>>;
 
 const NUMBER = String.raw`\d{1,3}(?!\d|\s*(?:CFR|CCR|RCNY|U\.?S\.?C))(?:\s*\([^)]{1,6}\))*`;
-const BETWEEN = String.raw`\s*(?:,|and|&|or|to|\+|/|-|–)\s*(?:arts?\.?|articles?)?\s*`;
+const BETWEEN = String.raw`\s*(?:,|and|&|or|to|\+|/|-|\u2013)\s*(?:arts?\.?|articles?)?\s*`;
 /** `Art. 18(1), 47(1)`; `Annexes IV and XI`; `18(1)`. */
 const ARTICLES = new RegExp(String.raw`(?:\b(?:arts?\.?|articles?)|§+)\s*${NUMBER}(?:${BETWEEN}${NUMBER})*`, 'gi');
 const ANNEXES = /\bannex(?:es)?\s+[IVX]+(?:\s*(?:,|and|&|\+)\s*(?:annex\s+)?[IVX]+)*\b/gi;

@@ -5,7 +5,7 @@ const CURRENCY =
 const LABEL = String.raw`(?:\s*\([A-Za-z0-9 -]{1,20}\))?(?:\s+(?:digital currency|wallet|address|wallets|addresses))*`;
 const ADDRESS = '0x[0-9a-fA-F]{40}(?![0-9A-Za-z])';
 const SERIES = new RegExp(
-  String.raw`(?<![0-9A-Za-z])${CURRENCY}${LABEL}\s*[:=–-]?\s*(${ADDRESS}(?:\s*(?:[,;|]|,?\s*and)\s*${ADDRESS})*)`,
+  String.raw`(?<![0-9A-Za-z])${CURRENCY}${LABEL}\s*[:=\u2013-]?\s*(${ADDRESS}(?:\s*(?:[,;|]|,?\s*and)\s*${ADDRESS})*)`,
   'gu',
 );
 const EACH = new RegExp(ADDRESS, 'gu');
