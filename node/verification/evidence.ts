@@ -120,8 +120,8 @@ export async function completedIn(
   const { receipt, batch } = await byOneKey(sources.store, received, holding);
   // The batch's first: of its tiles the group's leaves are had.
   const sealed = batch && (await batchProof(sources, record, batch));
-  const path = await sources.trees.groupPath(receipt.group, record.seq, () =>
-    groupLeaves(sources, receipt.group, batch),
+  const path = await sources.trees.groupPath(receipt.group, record.seq, (from, count) =>
+    groupLeaves(sources, receipt.group, batch, from, count),
   );
   return {
     record,
@@ -189,14 +189,17 @@ function envelopeNamedBy({ message }: Decision): Sha256Hash | undefined {
   return named.type === 'batch' ? named.envelope : undefined;
 }
 
-/** Leaf hashes of a group: of its batch, or from its records while it is unsealed. */
+/** Leaf hashes of a group from `from` on: of its batch, or from its records while it is unsealed. */
 async function groupLeaves(
   { store, trees }: EvidenceSources,
-  { node, first, size }: Group,
+  { node, first }: Group,
   batch: StoredBatch | undefined,
+  from: number,
+  count: number,
 ): Promise<Uint8Array[]> {
-  if (batch !== undefined) return trees.batchLeaves(batch.envelope, first, size, tilesOf(store, batch.envelope));
+  const seq = first + from;
+  if (batch !== undefined) return trees.batchLeaves(batch.envelope, seq, count, tilesOf(store, batch.envelope));
   const leaves: Uint8Array[] = [];
-  for await (const { head } of readRecordTexts(store, node, first, size)) leaves.push(recordLeaf(nativeSuite, head));
+  for await (const { head } of readRecordTexts(store, node, seq, count)) leaves.push(recordLeaf(nativeSuite, head));
   return leaves;
 }

@@ -2,6 +2,7 @@ import { concatBytes } from '../bytes.ts';
 import { Frontier } from './frontier.ts';
 import { HASH_BYTES, HashList } from './hash-list.ts';
 import type { Sha256 } from './hash.ts';
+import type { PathTree } from './tree-top.ts';
 import { merkleRoot } from './tree.ts';
 import { WholeTree } from './whole-tree.ts';
 
@@ -66,8 +67,8 @@ export class TileTree {
   }
 }
 
-/** The tree of the hashes of one tile, of which there are `width`. */
-export type TreeOfTile = (level: number, index: number, width: number) => Promise<WholeTree>;
+/** The tree of the hashes of one tile, of which there are `width`; paths of the one at `place` are taken from it. */
+export type TreeOfTile = (level: number, index: number, width: number, place: number) => Promise<PathTree>;
 
 /**
  * Inclusion proof of leaf `index` in a tree of `size` leaves, by the trees of one tile a level: at most 256 hashes a
@@ -79,8 +80,9 @@ export async function pathFromTiles(index: number, size: number, treeOf: TreeOfT
   let width = size;
   for (let level = 0; level === 0 || width > 1; level++) {
     const tile = Math.floor(position / TILE_WIDTH);
-    const tree = await treeOf(level, tile, Math.min(TILE_WIDTH, width - tile * TILE_WIDTH));
-    path.push(...tree.path(position % TILE_WIDTH));
+    const place = position % TILE_WIDTH;
+    const tree = await treeOf(level, tile, Math.min(TILE_WIDTH, width - tile * TILE_WIDTH), place);
+    path.push(...tree.path(place));
     position = tile;
     width = Math.ceil(width / TILE_WIDTH);
   }
@@ -91,7 +93,7 @@ export async function pathFromTiles(index: number, size: number, treeOf: TreeOfT
 export function treeOfTile(suite: Sha256, tile: Uint8Array, width: number): WholeTree {
   const hashes = splitHashes(tile);
   if (hashes.length !== width) throw new RangeError(`a tile holds ${hashes.length} hashes in place of ${width}`);
-  return new WholeTree(suite, hashes);
+  return WholeTree.of(suite, hashes);
 }
 
 /** The hashes of a tile. Throws `RangeError` unless it is a whole number of them. */

@@ -2,6 +2,12 @@ import { nodeHash, type Sha256 } from './hash.ts';
 
 const HASH_BYTES = 32;
 
+/** Where a level begins, counted in nodes, and how wide it is. */
+interface Level {
+  readonly from: number;
+  readonly width: number;
+}
+
 /**
  * A tree with all its nodes, for anyone who takes more than one path from it: of `n` leaves it takes some 64 n bytes. A
  * lone last node moves up unchanged, as in RFC 9162.
@@ -10,13 +16,17 @@ export class WholeTree {
   readonly size: number;
   /** The leaves, then each level above them, all in one piece. */
   readonly #nodes: Uint8Array;
-  /** Where each level begins, counted in nodes, and how wide it is. */
-  readonly #levels: readonly { readonly from: number; readonly width: number }[];
+  readonly #levels: readonly Level[];
+
+  private constructor(nodes: Uint8Array, levels: readonly Level[]) {
+    this.size = levels[0]?.width ?? 0;
+    this.#nodes = nodes;
+    this.#levels = levels;
+  }
 
   /** Throws `RangeError` where there are no leaves. */
-  constructor(suite: Sha256, leaves: readonly Uint8Array[]) {
+  static of(suite: Sha256, leaves: readonly Uint8Array[]): WholeTree {
     if (leaves.length === 0) throw new RangeError('a tree has a leaf');
-    this.size = leaves.length;
     const levels = levelsOf(leaves.length);
     const { from, width } = levels.at(-1) ?? { from: 0, width: 0 };
     const nodes = new Uint8Array((from + width) * HASH_BYTES);
@@ -30,8 +40,14 @@ export class WholeTree {
         nodes.set(isLone ? left : nodeHash(suite, left, at(below.from + 2 * k + 1)), (above.from + k) * HASH_BYTES);
       }
     }
-    this.#nodes = nodes;
-    this.#levels = levels;
+    return new WholeTree(nodes, levels);
+  }
+
+  /** The tree above a height, whose leaves are the nodes there. Throws `RangeError` where this one is not so high. */
+  above(height: number): WholeTree {
+    const { from, width } = this.#levels[height] ?? {};
+    if (from === undefined || width === undefined) throw new RangeError('the tree is not so high');
+    return new WholeTree(this.#nodes.slice(from * HASH_BYTES), levelsOf(width));
   }
 
   /** Bytes that its nodes take. */
@@ -46,7 +62,7 @@ export class WholeTree {
   /** Throws `RangeError` on an index that is not in the tree. */
   leaf(index: number): Uint8Array {
     this.#require(index);
-    return this.#nodes.slice(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+    return this.#node(index);
   }
 
   /** Leaves `from` … `to - 1`, as far as there are. */
@@ -62,12 +78,14 @@ export class WholeTree {
     let place = index;
     for (const { from, width } of this.#levels) {
       const sibling = place ^ 1;
-      if (sibling < width) {
-        path.push(this.#nodes.slice((from + sibling) * HASH_BYTES, (from + sibling + 1) * HASH_BYTES));
-      }
+      if (sibling < width) path.push(this.#node(from + sibling));
       place >>= 1;
     }
     return path;
+  }
+
+  #node(at: number): Uint8Array {
+    return this.#nodes.slice(at * HASH_BYTES, (at + 1) * HASH_BYTES);
   }
 
   #require(index: number): void {
@@ -75,7 +93,7 @@ export class WholeTree {
   }
 }
 
-function levelsOf(leaves: number): { readonly from: number; readonly width: number }[] {
+function levelsOf(leaves: number): Level[] {
   const levels = [{ from: 0, width: leaves }];
   for (let from = leaves, width = leaves; width > 1;) {
     width = Math.ceil(width / 2);

@@ -196,8 +196,8 @@ export class RecordStage {
     const inGroup = seqs.map((seq) => seq - group.first);
     const inBatch = seqs.map((seq) => seq - envelope.first);
     const groupPath = await multiProof(inGroup, group.size, (index) =>
-      this.#trees.groupPath(group, group.first + index, () =>
-        this.#trees.batchLeaves(envelope, group.first, group.size, read),
+      this.#trees.groupPath(group, group.first + index, (from, count) =>
+        this.#trees.batchLeaves(envelope, group.first + from, count, read),
       ),
     );
     const batchPath = await multiProof(inBatch, envelope.size, (index) =>

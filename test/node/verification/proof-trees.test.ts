@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { ProofTrees } from '../../../node/verification/proof-trees.ts';
+import { ProofTrees, type ProofTreesOptions } from '../../../node/verification/proof-trees.ts';
 import { encodeHex } from '../../../protocol/bytes.ts';
 import type { Envelope } from '../../../protocol/chain/envelope.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
@@ -44,13 +44,13 @@ interface Counted {
   hashes: number;
 }
 
-function counted(maxBytes?: number): Counted {
+function counted(limits: Pick<ProofTreesOptions, 'maxWholeBytes' | 'maxTopBytes'> = {}): Counted {
   const sha256: Sha256['sha256'] = (...parts) => {
     found.hashes++;
     return nativeSuite.sha256(...parts);
   };
   const found: Counted = {
-    trees: new ProofTrees({ suite: { sha256 }, ...(maxBytes === undefined ? {} : { maxBytes }) }),
+    trees: new ProofTrees({ suite: { sha256 }, ...limits }),
     async read(level, index) {
       found.reads++;
       const tile = tiles.get(`${level}/${index}`);
@@ -103,10 +103,15 @@ test('a group is hashed once, unless its leaves are not those that were signed',
   const found = counted();
   const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
   const damaged = [nativeSuite.sha256('other'), ...leaves.slice(1)];
-  assert.not.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 5, async () => damaged), 5));
+  assert.not.ok(
+    leadsToRoot(
+      await found.trees.groupPath(group, FIRST + 5, async (from, count) => damaged.slice(from, from + count)),
+      5,
+    ),
+  );
   const before = found.hashes;
   for (let i = 0; i < 50; i++) {
-    const path = await found.trees.groupPath(group, FIRST + i, async () => leaves);
+    const path = await found.trees.groupPath(group, FIRST + i, async (from, count) => leaves.slice(from, from + count));
     assert.ok(leadsToRoot(path, i));
   }
   assert.is(found.hashes - before, SIZE - 1);
@@ -125,8 +130,48 @@ test('leaves of a batch are had of the tiles at hand, and read where there is no
   assert.is(found.reads, before + 2);
 });
 
+/** Room for one whole tree of a tile: all others are let go. */
+const ONE_TILE = 20 << 10;
+
+test('of trees that are let go the upper parts are kept: a path of a batch costs the hashes of a block of each tile', async () => {
+  const found = counted({ maxWholeBytes: ONE_TILE });
+  for (const i of [0, 300, 599]) await found.trees.batchPath(envelope, FIRST + i, found.read);
+  const [reads, hashes] = [found.reads, found.hashes];
+  assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, found.read), 20));
+  assert.is(found.reads, reads + 1);
+  assert.is(found.hashes, hashes + 15);
+});
+
+test('a group that is let go costs the hashes of a block, and the whole again where its leaves are not those', async () => {
+  const found = counted({ maxWholeBytes: ONE_TILE });
+  const asked: (readonly [number, number])[] = [];
+  const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
+  const read = async (from: number, count: number) => {
+    asked.push([from, count]);
+    return leaves.slice(from, from + count);
+  };
+  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 5, read), 5));
+  const before = found.hashes;
+  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 70, read), 70));
+  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 599, read), 599));
+  assert.equal(asked, [
+    [0, SIZE],
+    [64, 64],
+    [576, 24],
+  ]);
+  assert.is(found.hashes - before, 63 + 23);
+  const damaged = async (from: number, count: number) =>
+    (await read(from, count)).map((leaf, i) => (from + i === 70 ? nativeSuite.sha256('other') : leaf));
+  assert.not.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 71, damaged), 71));
+  assert.equal(asked.slice(3), [
+    [64, 64],
+    [0, SIZE],
+  ]);
+  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 71, read), 71));
+});
+
 test('no more is kept than there is room for', async () => {
-  const found = counted(20 << 10);
+  const found = counted({ maxWholeBytes: ONE_TILE, maxTopBytes: 1 << 10 });
   for (const i of [0, 300, 599, 0]) {
     assert.ok(encodeHex((await found.trees.batchPath(envelope, FIRST + i, found.read))[0] ?? new Uint8Array()));
   }

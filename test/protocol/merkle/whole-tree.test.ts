@@ -12,7 +12,7 @@ const leaves = numberedLeaves(nativeSuite, 300);
 test('gives the roots and paths of RFC 9162, of every size', () => {
   for (let size = 1; size <= 70; size++) {
     const some = leaves.slice(0, size);
-    const tree = new WholeTree(nativeSuite, some);
+    const tree = WholeTree.of(nativeSuite, some);
     assert.is(encodeHex(tree.root()), encodeHex(merkleRoot(nativeSuite, some)), `root of ${size}`);
     for (let index = 0; index < size; index++) {
       const path = inclusionPath(nativeSuite, some, index).map(encodeHex);
@@ -29,15 +29,15 @@ test('hashes each inner node once, however many paths are taken', () => {
       return nativeSuite.sha256(...parts);
     },
   };
-  const tree = new WholeTree(counting, leaves);
+  const tree = WholeTree.of(counting, leaves);
   for (let index = 0; index < leaves.length; index++) tree.path(index);
   assert.is(hashes, leaves.length - 1);
 });
 
 test('has no path of a leaf that is not in it, and no tree without leaves', () => {
-  const tree = new WholeTree(nativeSuite, leaves.slice(0, 3));
+  const tree = WholeTree.of(nativeSuite, leaves.slice(0, 3));
   for (const index of [-1, 3, 0.5]) assert.throws(() => tree.path(index), /not in the tree/);
-  assert.throws(() => new WholeTree(nativeSuite, []), /a tree has a leaf/);
+  assert.throws(() => WholeTree.of(nativeSuite, []), /a tree has a leaf/);
 });
 
 test.run();
