@@ -125,8 +125,11 @@ export interface StoreOptions {
   readonly bufferBytes?: number | undefined;
 }
 
-/** LevelDB's own 4 MiB default stalls writers for most of a second; see the bench. In bytes. */
-const WRITE_BUFFER_BYTES = 64 << 20;
+/**
+ * What is written of late, in memory until it fills this, and once more while it is moved to a table file: the C library
+ * gives none of it back. LevelDB's own 4 MiB stalls writers for most of a second; 64 MiB record no faster. In bytes.
+ */
+const WRITE_BUFFER_BYTES = 16 << 20;
 const CACHE_BYTES = 64 << 20;
 /**
  * Table files that are open, and mapped, at a time. LevelDB maps 1,000 of 2 MiB by itself, whose pages count as
