@@ -66,8 +66,9 @@ export function readBatchOf(store: Reads, node: NodeId, seq: number): Promise<St
 /** Leaf of a record in its batch. Throws `RangeError` where the store misses it. */
 export async function readBatchLeaf(store: Reads, { node, batch, first }: Envelope, seq: number): Promise<Uint8Array> {
   const at = seq - first;
+  const place = at % TILE_WIDTH;
   const tile = await tileTable.get(store, node, batch, 0, Math.floor(at / TILE_WIDTH));
-  const leaf = tile && splitHashes(tile)[at % TILE_WIDTH];
+  const [leaf] = tile === undefined ? [] : splitHashes(tile, place, place + 1);
   if (leaf === undefined) throw new RangeError(`leaf ${seq} of batch ${node}/${batch} is missing`);
   return leaf;
 }

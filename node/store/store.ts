@@ -126,10 +126,11 @@ export interface StoreOptions {
 }
 
 /**
- * What is written of late, in memory until it fills this, and once more while it is moved to a table file: the C library
- * gives none of it back. LevelDB's own 4 MiB stalls writers for most of a second; 64 MiB record no faster. In bytes.
+ * What is written of late, in memory until it has filled this, and as much again while it is moved to a table file: the
+ * C library gives none of it back. LevelDB's own 4 MiB stalls writers for most of a second; 64 MiB record no faster. In
+ * bytes.
  */
-const WRITE_BUFFER_BYTES = 16 << 20;
+export const WRITE_BUFFER_BYTES = 16 << 20;
 const CACHE_BYTES = 64 << 20;
 /**
  * Table files that are open, and mapped, at a time. LevelDB maps 1,000 of 2 MiB by itself, whose pages count as

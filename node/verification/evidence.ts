@@ -118,7 +118,7 @@ export async function completedIn(
 ): Promise<Evidence> {
   const { record, texts } = received;
   const { receipt, batch } = await byOneKey(sources.store, received, holding);
-  // The batch's first: of its tiles the group's leaves are had.
+  // The batch's first: the group's leaves are had of its tiles where those are whole.
   const sealed = batch && (await batchProof(sources, record, batch));
   const path = await sources.trees.groupPath(receipt.group, record.seq, (from, count) =>
     groupLeaves(sources, receipt.group, batch, from, count),
@@ -157,7 +157,7 @@ export async function decisionNaming(
   return envelopeNamedBy(decision) === hashText(nativeSuite, signed.statement) ? decision : null;
 }
 
-/** Path of a record to the root of its batch. Throws `RangeError` where the store misses a tile, or part of one. */
+/** Path of a record to the root of its batch. Throws `RangeError` where the store misses what no kept tree has of a tile. */
 export function readBatchPath(
   { store, trees }: Pick<EvidenceSources, 'store' | 'trees'>,
   envelope: Envelope,

@@ -206,7 +206,7 @@ async function completedTogether(
   const slices = new TimeSlices();
   const complete = async ({ batch, records }: Share): Promise<void> => {
     const decided = batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) };
-    // One after the other: the first has the trees built that the others take their paths from.
+    // One after the other: the first few of a group have its tree built, and the others take their paths from it.
     for (const one of records) {
       if (slices.isOver) await slices.rest();
       try {

@@ -96,11 +96,15 @@ export function treeOfTile(suite: Sha256, tile: Uint8Array, width: number): Whol
   return WholeTree.of(suite, hashes);
 }
 
-/** The hashes of a tile. Throws `RangeError` unless it is a whole number of them. */
-export function splitHashes(tile: Uint8Array): Uint8Array[] {
+/**
+ * The hashes of a tile, or those from `from` to before `to`, as far as it has them. Throws `RangeError` unless a tile is a
+ * whole number of them.
+ */
+export function splitHashes(tile: Uint8Array, from = 0, to = Number.POSITIVE_INFINITY): Uint8Array[] {
   if (tile.length % HASH_BYTES !== 0) throw new RangeError('a tile is a whole number of hashes');
-  return Array.from({ length: tile.length / HASH_BYTES }, (_, i) =>
-    tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+  const end = Math.min(to, tile.length / HASH_BYTES);
+  return Array.from({ length: Math.max(end - from, 0) }, (_, i) =>
+    tile.subarray((from + i) * HASH_BYTES, (from + i + 1) * HASH_BYTES),
   );
 }
 

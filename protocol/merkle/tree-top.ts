@@ -45,7 +45,10 @@ export class TreeTop {
     return { from, to: Math.min(from + this.#width, this.#size) };
   }
 
-  /** The tree as far as a block's leaves reach, the first being `from`; undefined where they are not those of the tree. */
+  /**
+   * The tree as far as a block's leaves reach, the first being `from`; undefined where they are not those of the tree.
+   * Throws `RangeError` where no block begins there.
+   */
   open(from: number, leaves: readonly Uint8Array[]): PathTree | undefined {
     const { to } = this.blockOf(from);
     if (leaves.length !== to - from) return undefined;

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkLevelDbFiles } from '../../../node/store/leveldb/check-files.ts';
 import type { Commit } from '../../../node/store/operation.ts';
-import { Store, StoreError } from '../../../node/store/store.ts';
+import { Store, StoreError, WRITE_BUFFER_BYTES } from '../../../node/store/store.ts';
 import { DISK_FAULTS, type DiskFault, failOnDisk } from '../../fixtures/failing-disk.ts';
 
 const test = suite('a store on failing files');
@@ -16,8 +16,8 @@ const test = suite('a store on failing files');
 const scratch = await mkdtemp(join(tmpdir(), 'faults-'));
 test.after(() => rm(scratch, { recursive: true, force: true }));
 
-/** More than LevelDB keeps in memory before it writes a table. In bytes. */
-const MEMORY_BYTES = 64 << 20;
+/** As much as LevelDB keeps in memory before it writes a table. In bytes. */
+const MEMORY_BYTES = WRITE_BUFFER_BYTES;
 const ROW_BYTES = 1 << 20;
 /** A row that has no room in a file of half the size. In bytes. */
 const LARGE_BYTES = 4 << 20;

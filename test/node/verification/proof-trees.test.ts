@@ -9,6 +9,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import type { Sha256 } from '../../../protocol/merkle/hash.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
+import { WholeTree } from '../../../protocol/merkle/whole-tree.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { numberedLeaves } from '../../protocol/merkle/reference-tree.ts';
 
@@ -130,52 +131,128 @@ test('leaves of a batch are had of the tiles at hand, and read where there is no
   assert.is(found.reads, before + 2);
 });
 
-/** Room for one whole tree of a tile: all others are let go. */
+/** Room for one whole tree of a tile, or of the group: all others are let go. */
 const ONE_TILE = 20 << 10;
+const ONE_GROUP = 44 << 10;
+const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
 
-test('of trees that are let go the upper parts are kept: a path of a batch costs the hashes of a block of each tile', async () => {
+/** Trees of a batch, those of tiles 0 and 1 let go. */
+async function tilesLetGo(): Promise<Counted> {
   const found = counted({ maxWholeBytes: ONE_TILE });
   for (const i of [0, 300, 599]) await found.trees.batchPath(envelope, FIRST + i, found.read);
+  return found;
+}
+
+/** Takes a path of the group, and lets its tree go for one of another. */
+async function groupLetGo(found: Counted): Promise<void> {
+  await found.trees.groupPath(group, FIRST, async (from, count) => leaves.slice(from, from + count));
+  const others = leaves.toReversed();
+  const otherRoot = WholeTree.of(nativeSuite, others).root();
+  const other = { ...group, root: writeSha256(otherRoot) };
+  await found.trees.groupPath(other, FIRST, async (from, count) => others.slice(from, from + count));
+}
+
+test('of a tile that is let go the upper part is kept: a path costs the hashes of a block', async () => {
+  const found = await tilesLetGo();
   const [reads, hashes] = [found.reads, found.hashes];
-  assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, found.read), 20));
-  assert.is(found.reads, reads + 1);
-  assert.is(found.hashes, hashes + 15);
+  for (const i of [20, 31, 47]) {
+    assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + i, found.read), i));
+  }
+  assert.is(found.reads, reads + 3);
+  assert.is(found.hashes, hashes + 3 * 15);
 });
 
-test('a group that is let go costs the hashes of a block, and the whole again where its leaves are not those', async () => {
-  const found = counted({ maxWholeBytes: ONE_TILE });
+test('a tile whose upper part is kept is read anew where it is damaged in the block, and is not asked for elsewhere', async () => {
+  const found = await tilesLetGo();
+  const damagedAt = (place: number) => async (level: number, index: number) => {
+    const tile = Uint8Array.from(await found.read(level, index));
+    if (level === 0) tile[32 * place] = (tile[32 * place] ?? 0) ^ 1;
+    return tile;
+  };
+  assert.not.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, damagedAt(21)), 20));
+  assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, damagedAt(70)), 20));
+  assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, found.read), 20));
+});
+
+test('a tile that is short or longer than it should be gives no path that its block does not lead to', async () => {
+  const found = await tilesLetGo();
+  const short = async (level: number, index: number) => (await found.read(level, index)).slice(0, 32 * 25);
+  const odd = async (level: number, index: number) => (await found.read(level, index)).slice(0, -1);
+  const longer = async (level: number, index: number) => {
+    const tile = await found.read(level, index);
+    return Buffer.concat([tile, tile.subarray(0, 32)]);
+  };
+  for (const read of [short, odd]) {
+    try {
+      await found.trees.batchPath(envelope, FIRST + 20, read);
+      assert.unreachable();
+    } catch (error) {
+      assert.instance(error, RangeError);
+    }
+  }
+  assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, longer), 20));
+  try {
+    await counted().trees.batchPath(envelope, FIRST + 20, longer);
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, RangeError);
+  }
+});
+
+test('of a group that is let go a path costs the hashes of a block, and the whole where its leaves are others', async () => {
+  const found = counted({ maxWholeBytes: ONE_GROUP });
+  await groupLetGo(found);
   const asked: (readonly [number, number])[] = [];
-  const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
   const read = async (from: number, count: number) => {
     asked.push([from, count]);
     return leaves.slice(from, from + count);
   };
-  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 5, read), 5));
   const before = found.hashes;
   assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 70, read), 70));
   assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 599, read), 599));
-  assert.equal(asked, [
-    [0, SIZE],
-    [64, 64],
-    [576, 24],
-  ]);
   assert.is(found.hashes - before, 63 + 23);
   const damaged = async (from: number, count: number) =>
     (await read(from, count)).map((leaf, i) => (from + i === 70 ? nativeSuite.sha256('other') : leaf));
   assert.not.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 71, damaged), 71));
-  assert.equal(asked.slice(3), [
+  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 71, read), 71));
+  assert.equal(asked, [
+    [64, 64],
+    [576, 24],
     [64, 64],
     [0, SIZE],
+    [64, 64],
   ]);
-  assert.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 71, read), 71));
 });
 
-test('no more is kept than there is room for', async () => {
-  const found = counted({ maxWholeBytes: ONE_TILE, maxTopBytes: 1 << 10 });
-  for (const i of [0, 300, 599, 0]) {
-    assert.ok(encodeHex((await found.trees.batchPath(envelope, FIRST + i, found.read))[0] ?? new Uint8Array()));
+test('a group that many paths are taken of is whole again', async () => {
+  const found = counted({ maxWholeBytes: ONE_GROUP });
+  await groupLetGo(found);
+  const before = found.hashes;
+  for (let i = 0; i < 100; i++) {
+    const path = await found.trees.groupPath(group, FIRST + i, async (from, count) => leaves.slice(from, from + count));
+    assert.ok(leadsToRoot(path, i));
   }
-  assert.ok(found.reads > tiles.size);
+  assert.ok(found.hashes - before <= 16 * 63 + SIZE - 1, `${found.hashes - before}`);
+});
+
+test('leaves of tiles that are let go are read, no more of each than is asked for', async () => {
+  const found = await tilesLetGo();
+  const before = found.reads;
+  const read = await found.trees.batchLeaves(envelope, FIRST + 250, 10, found.read);
+  assert.equal(read.map(encodeHex), leaves.slice(250, 260).map(encodeHex));
+  assert.is(found.reads, before + 2);
+});
+
+test('no more is kept than there is room for, whole or in part', async () => {
+  const costOf = async (maxTopBytes: number): Promise<number> => {
+    const found = counted({ maxWholeBytes: ONE_TILE, maxTopBytes });
+    for (const i of [0, 300, 599]) await found.trees.batchPath(envelope, FIRST + i, found.read);
+    const before = found.hashes;
+    await found.trees.batchPath(envelope, FIRST + 1, found.read);
+    return found.hashes - before;
+  };
+  assert.is(await costOf(1 << 20), 15);
+  assert.is(await costOf(1 << 10), 255);
 });
 
 test.run();
