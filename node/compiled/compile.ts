@@ -6,19 +6,19 @@ import { withEsbuild } from './esbuild.ts';
 import { ROOT, type Sources } from './source-files.ts';
 
 const MAIN = 'node/run.ts';
-/** Lines are broken after about so many: what a stack names by line and column is found in them. */
-const LINE_CHARACTERS = 160;
 /** What the compiled node begins with. */
 export const MAIN_OUTPUT = 'run.mjs';
 /** A script that a file names beside itself: of a thread, or what one loads first. */
 const SCRIPT = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
 /**
- * One is hundreds of small modules, the other brings a part that is left out. With the packages that they use; all others
- * are loaded as they are.
+ * One is hundreds of small modules, the other brings a part that is left out. With the packages that they use; all
+ * others are loaded as they are.
  */
 const COMPILED_PACKAGES = ['typebox', 'pdfkit'];
 const OWN_URL = /\bimport\.meta\.url\b/g;
+/** Lines are broken after about so many: what a stack names by line and column is found in them. */
+const LINE_CHARACTERS = 160;
 /** What the reader of font files is, in whose place nothing is loaded: it would be two fifths of a thread's memory. */
 const NO_FONT_READER = "export const create = () => { throw new Error('a document has standard fonts alone'); };\n";
 
@@ -41,8 +41,8 @@ export async function compile({ texts }: Sources, folder: string): Promise<void>
       format: 'esm',
       platform: 'node',
       target: 'esnext',
-      // A text in which any character is none of Latin-1 takes two bytes of memory for each: comments hold some, strings
-      // are escaped, and expressions are written so in the sources.
+      // A text in which any character is none of Latin-1 takes two bytes of memory for each: comments hold some,
+      // strings are escaped, and expressions are written so in the sources.
       charset: 'ascii',
       minifyWhitespace: true,
       lineLimit: LINE_CHARACTERS,

@@ -2,14 +2,14 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
 const LOOK_MS = 1_000;
-/** Of the time between two looks that the event loop spends on work: no more is rest, and more than the other is work. */
+/** Of the time between two looks that the event loop works: no more is rest, and more than the other is work. */
 const REST_SHARE = 0.2;
 const BUSY_SHARE = 0.4;
 /** So many looks at rest, one after the other, and memory is saved; one look at work, and it no longer is. */
 const RESTING_LOOKS = 5;
 /**
- * V8 looks by itself some seconds after a burst whether it should collect, again and again, and asks this flag too. Code
- * that is compiled under one of them is compiled anew under the other, in place of what a cache has of it.
+ * V8 looks by itself some seconds after a burst whether it should collect, again and again, and asks this flag too.
+ * Code that is compiled under one of them is compiled anew under the other, in place of what a cache has of it.
  */
 const SAVING = { on: '--optimize-for-size', off: '--no-optimize-for-size' } as const;
 
@@ -20,9 +20,9 @@ export interface RestingHeapOptions {
 }
 
 /**
- * Has V8 give back what a burst of requests took, in small steps, once the event loop rests. By itself it leaves that to
- * a node's next burst after some of them, for more than a minute and a half; where memory goes before speed it does not.
- * That holds for all heaps of the process, those of threads too: who waits for a thread at work waits somewhat longer.
+ * Has V8 give back what a burst of requests took, in small steps, once the event loop rests. By itself it leaves that
+ * to a node's next burst after some of them, for more than a minute and a half; where memory goes before speed it does
+ * not. That holds for all heaps of the process, those of threads too: who waits for a thread waits somewhat longer.
  */
 export class RestingHeap implements Disposable {
   readonly #utilization: (since?: EventLoopUtilization) => EventLoopUtilization;

@@ -127,8 +127,8 @@ export interface StoreOptions {
 
 /**
  * What is written of late, in memory until it has filled this, and as much again while it is moved to a table file: the
- * C library gives none of it back. LevelDB's own 4 MiB stalls writers for most of a second; with 64 MiB records that are
- * sent come no faster, and a store of millions is filled an eighth faster from within. In bytes.
+ * C library gives none of it back. LevelDB's own 4 MiB stalls writers for most of a second; with 64 MiB records that
+ * are sent come no faster, and a store of millions is filled an eighth faster from within. In bytes.
  */
 export const WRITE_BUFFER_BYTES = 16 << 20;
 const CACHE_BYTES = 64 << 20;

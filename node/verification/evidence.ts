@@ -157,7 +157,10 @@ export async function decisionNaming(
   return envelopeNamedBy(decision) === hashText(nativeSuite, signed.statement) ? decision : null;
 }
 
-/** Path of a record to the root of its batch. Throws `RangeError` where the store misses what no kept tree has of a tile. */
+/**
+ * Path of a record to the root of its batch. Throws `RangeError` where the store misses what no kept tree has of a
+ * tile.
+ */
 export function readBatchPath(
   { store, trees }: Pick<EvidenceSources, 'store' | 'trees'>,
   envelope: Envelope,

@@ -97,8 +97,8 @@ export function treeOfTile(suite: Sha256, tile: Uint8Array, width: number): Whol
 }
 
 /**
- * The hashes of a tile, or those from `from` to before `to`, as far as it has them. Throws `RangeError` unless a tile is a
- * whole number of them.
+ * The hashes of a tile, or those from `from` to before `to`, as far as it has them. Throws `RangeError` unless a tile
+ * is a whole number of them.
  */
 export function splitHashes(tile: Uint8Array, from = 0, to = Number.POSITIVE_INFINITY): Uint8Array[] {
   if (tile.length % HASH_BYTES !== 0) throw new RangeError('a tile is a whole number of hashes');

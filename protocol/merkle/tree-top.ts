@@ -12,8 +12,8 @@ export interface PathTree {
 }
 
 /**
- * The upper part of a tree: the roots of its blocks, each of 2^height neighbouring leaves but for the last, and all that
- * is above them. Paths are taken with the leaves of one block at hand.
+ * The upper part of a tree: the roots of its blocks, each of 2^height neighbouring leaves but for the last, and all
+ * that is above them. Paths are taken with the leaves of one block at hand.
  */
 export class TreeTop {
   readonly #suite: Sha256;

@@ -1,6 +1,5 @@
+import { HASH_BYTES } from './hash-list.ts';
 import { nodeHash, type Sha256 } from './hash.ts';
-
-const HASH_BYTES = 32;
 
 /** Where a level begins, counted in nodes, and how wide it is. */
 interface Level {

@@ -14,8 +14,8 @@ export interface MigrationContext {
 
 /**
  * Turns earlier rows into those of the format in force, in atomic writes of bounded size, each of which puts the new
- * rows and deletes those that they replace, if they replace any. A step that was stopped anywhere is run again from its beginning: what it
- * moved before it finds moved. A row that does not read stays as it is, for `fsck` to find.
+ * rows and deletes those that they replace, if they replace any. A step that was stopped anywhere is run again from its
+ * beginning: what it moved before it finds moved. A row that does not read stays as it is, for `fsck` to find.
  */
 export interface MigrationStep {
   /** As the log names it: what is moved. */

@@ -54,7 +54,7 @@ test('it names no file that is not there: scripts of threads lie beside it, and 
     const text = (await readFile(join(form, name), 'utf8')).replaceAll('\\\n', '');
     assert.not.match(text, 'import.meta.dirname', name);
     for (const [, script = ''] of text.matchAll(/new URL\("\.\/([^"]+)",\s*import\.meta\.url\)/g)) scripts.add(script);
-    const parts = [...text.matchAll(/(?:from|import|import\()\s*"\.\/([^"]+)"/g)].map(([, part = '']) => part);
+    const parts = [...text.matchAll(/(?:from|import\(?)\s*"\.\/([^"]+)"/g)].map(([, part = '']) => part);
     for (const part of parts) assert.ok(names.includes(part), part);
   }
   assert.ok(scripts.has('judging-worker.mjs') && scripts.has('giving-way.mjs'), [...scripts].join());

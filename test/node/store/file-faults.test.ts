@@ -16,8 +16,6 @@ const test = suite('a store on failing files');
 const scratch = await mkdtemp(join(tmpdir(), 'faults-'));
 test.after(() => rm(scratch, { recursive: true, force: true }));
 
-/** As much as LevelDB keeps in memory before it writes a table. In bytes. */
-const MEMORY_BYTES = WRITE_BUFFER_BYTES;
 const ROW_BYTES = 1 << 20;
 /** A row that has no room in a file of half the size. In bytes. */
 const LARGE_BYTES = 4 << 20;
@@ -187,7 +185,7 @@ async function obstructTables(directory: string): Promise<string[]> {
 }
 
 async function writeUntilRefused(store: Store, acknowledged: Map<string, Buffer>): Promise<void> {
-  for (let i = 0; i < (3 * MEMORY_BYTES) / ROW_BYTES; i++) {
+  for (let i = 0; i < (3 * WRITE_BUFFER_BYTES) / ROW_BYTES; i++) {
     const value = randomBytes(ROW_BYTES);
     try {
       await store.write([put(`row/${i}`, value)]);

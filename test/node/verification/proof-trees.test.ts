@@ -1,16 +1,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { ProofTrees, type ProofTreesOptions } from '../../../node/verification/proof-trees.ts';
+import { ProofTrees, type ProofTreesOptions, type ReadLeaves } from '../../../node/verification/proof-trees.ts';
 import { encodeHex } from '../../../protocol/bytes.ts';
 import type { Envelope } from '../../../protocol/chain/envelope.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import type { Sha256 } from '../../../protocol/merkle/hash.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { WholeTree } from '../../../protocol/merkle/whole-tree.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { CountedSuite } from '../../protocol/merkle/counted-suite.ts';
 import { numberedLeaves } from '../../protocol/merkle/reference-tree.ts';
 
 const SIZE = 600;
@@ -38,30 +38,33 @@ const envelope: Envelope = {
   keyId,
 };
 
-interface Counted {
+const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
+
+/** Trees, and what they have read and hashed. */
+class Counted {
+  readonly #suite = new CountedSuite();
   readonly trees: ProofTrees;
-  readonly read: (level: number, index: number) => Promise<Uint8Array>;
-  reads: number;
-  hashes: number;
+  reads = 0;
+
+  constructor(limits: Pick<ProofTreesOptions, 'maxWholeBytes' | 'maxTopBytes'> = {}) {
+    this.trees = new ProofTrees({ suite: this.#suite, ...limits });
+  }
+
+  get hashes(): number {
+    return this.#suite.hashes;
+  }
+
+  readonly read = async (level: number, index: number): Promise<Uint8Array> => {
+    this.reads++;
+    const tile = tiles.get(`${level}/${index}`);
+    if (tile === undefined) throw new Error('there is no such tile');
+    return tile;
+  };
 }
 
-function counted(limits: Pick<ProofTreesOptions, 'maxWholeBytes' | 'maxTopBytes'> = {}): Counted {
-  const sha256: Sha256['sha256'] = (...parts) => {
-    found.hashes++;
-    return nativeSuite.sha256(...parts);
-  };
-  const found: Counted = {
-    trees: new ProofTrees({ suite: { sha256 }, ...limits }),
-    async read(level, index) {
-      found.reads++;
-      const tile = tiles.get(`${level}/${index}`);
-      if (tile === undefined) throw new Error('there is no such tile');
-      return tile;
-    },
-    reads: 0,
-    hashes: 0,
-  };
-  return found;
+/** Reads of these leaves. */
+function leavesOf(all: readonly Uint8Array[]): ReadLeaves {
+  return async (from, count) => all.slice(from, from + count);
 }
 
 function leadsToRoot(path: readonly Uint8Array[], i: number): boolean {
@@ -70,7 +73,7 @@ function leadsToRoot(path: readonly Uint8Array[], i: number): boolean {
 }
 
 test('each tile of a batch is read and hashed once, for all its paths', async () => {
-  const found = counted();
+  const found = new Counted();
   for (let i = 0; i < SIZE; i += 7) {
     assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + i, found.read), i), `${i}`);
   }
@@ -79,7 +82,7 @@ test('each tile of a batch is read and hashed once, for all its paths', async ()
 });
 
 test('a tile that is damaged is read anew, and what is above it is kept', async () => {
-  const found = counted();
+  const found = new Counted();
   const damaged = async (level: number, index: number) => {
     const tile = Uint8Array.from(await found.read(level, index));
     if (level === 0) tile[0] = (tile[0] ?? 0) ^ 1;
@@ -92,7 +95,7 @@ test('a tile that is damaged is read anew, and what is above it is kept', async 
 });
 
 test('another batch of the same number has other trees', async () => {
-  const found = counted();
+  const found = new Counted();
   await found.trees.batchPath(envelope, FIRST, found.read);
   const before = found.reads;
   const rival = { ...envelope, root: writeSha256(nativeSuite.sha256('another')) };
@@ -101,55 +104,48 @@ test('another batch of the same number has other trees', async () => {
 });
 
 test('a group is hashed once, unless its leaves are not those that were signed', async () => {
-  const found = counted();
-  const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
+  const found = new Counted();
   const damaged = [nativeSuite.sha256('other'), ...leaves.slice(1)];
-  assert.not.ok(
-    leadsToRoot(
-      await found.trees.groupPath(group, FIRST + 5, async (from, count) => damaged.slice(from, from + count)),
-      5,
-    ),
-  );
+  assert.not.ok(leadsToRoot(await found.trees.groupPath(group, FIRST + 5, leavesOf(damaged)), 5));
   const before = found.hashes;
   for (let i = 0; i < 50; i++) {
-    const path = await found.trees.groupPath(group, FIRST + i, async (from, count) => leaves.slice(from, from + count));
+    const path = await found.trees.groupPath(group, FIRST + i, leavesOf(leaves));
     assert.ok(leadsToRoot(path, i));
   }
   assert.is(found.hashes - before, SIZE - 1);
 });
 
 test('leaves of a batch are had of the tiles at hand, and read where there is none', async () => {
-  const found = counted();
+  const found = new Counted();
   await found.trees.batchPath(envelope, FIRST + 5, found.read);
   const before = found.reads;
-  const leavesOf = async (from: number, to: number) => {
+  const leavesBetween = async (from: number, to: number) => {
     return (await found.trees.batchLeaves(envelope, FIRST + from, to - from, found.read)).map(encodeHex);
   };
-  assert.equal(await leavesOf(3, 253), leaves.slice(3, 253).map(encodeHex));
+  assert.equal(await leavesBetween(3, 253), leaves.slice(3, 253).map(encodeHex));
   assert.is(found.reads, before);
-  assert.equal(await leavesOf(250, 600), leaves.slice(250, 600).map(encodeHex));
+  assert.equal(await leavesBetween(250, 600), leaves.slice(250, 600).map(encodeHex));
   assert.is(found.reads, before + 2);
 });
 
-/** Room for one whole tree of a tile, or of the group: all others are let go. */
+/** Enough for one whole tree of a tile, or of the group: all others are let go. */
 const ONE_TILE = 20 << 10;
 const ONE_GROUP = 44 << 10;
-const group = { v: 1, type: 'group', node, first: FIRST, size: SIZE, root, keyId, signedAt: at } as const;
 
 /** Trees of a batch, those of tiles 0 and 1 let go. */
 async function tilesLetGo(): Promise<Counted> {
-  const found = counted({ maxWholeBytes: ONE_TILE });
+  const found = new Counted({ maxWholeBytes: ONE_TILE });
   for (const i of [0, 300, 599]) await found.trees.batchPath(envelope, FIRST + i, found.read);
   return found;
 }
 
 /** Takes a path of the group, and lets its tree go for one of another. */
 async function groupLetGo(found: Counted): Promise<void> {
-  await found.trees.groupPath(group, FIRST, async (from, count) => leaves.slice(from, from + count));
+  await found.trees.groupPath(group, FIRST, leavesOf(leaves));
   const others = leaves.toReversed();
   const otherRoot = WholeTree.of(nativeSuite, others).root();
   const other = { ...group, root: writeSha256(otherRoot) };
-  await found.trees.groupPath(other, FIRST, async (from, count) => others.slice(from, from + count));
+  await found.trees.groupPath(other, FIRST, leavesOf(others));
 }
 
 test('of a tile that is let go the upper part is kept: a path costs the hashes of a block', async () => {
@@ -192,7 +188,7 @@ test('a tile that is short or longer than it should be gives no path that its bl
   }
   assert.ok(leadsToRoot(await found.trees.batchPath(envelope, FIRST + 20, longer), 20));
   try {
-    await counted().trees.batchPath(envelope, FIRST + 20, longer);
+    await new Counted().trees.batchPath(envelope, FIRST + 20, longer);
     assert.unreachable();
   } catch (error) {
     assert.instance(error, RangeError);
@@ -200,7 +196,7 @@ test('a tile that is short or longer than it should be gives no path that its bl
 });
 
 test('of a group that is let go a path costs the hashes of a block, and the whole where its leaves are others', async () => {
-  const found = counted({ maxWholeBytes: ONE_GROUP });
+  const found = new Counted({ maxWholeBytes: ONE_GROUP });
   await groupLetGo(found);
   const asked: (readonly [number, number])[] = [];
   const read = async (from: number, count: number) => {
@@ -225,11 +221,11 @@ test('of a group that is let go a path costs the hashes of a block, and the whol
 });
 
 test('a group that many paths are taken of is whole again', async () => {
-  const found = counted({ maxWholeBytes: ONE_GROUP });
+  const found = new Counted({ maxWholeBytes: ONE_GROUP });
   await groupLetGo(found);
   const before = found.hashes;
   for (let i = 0; i < 100; i++) {
-    const path = await found.trees.groupPath(group, FIRST + i, async (from, count) => leaves.slice(from, from + count));
+    const path = await found.trees.groupPath(group, FIRST + i, leavesOf(leaves));
     assert.ok(leadsToRoot(path, i));
   }
   assert.ok(found.hashes - before <= 16 * 63 + SIZE - 1, `${found.hashes - before}`);
@@ -243,9 +239,9 @@ test('leaves of tiles that are let go are read, no more of each than is asked fo
   assert.is(found.reads, before + 2);
 });
 
-test('no more is kept than there is room for, whole or in part', async () => {
+test('no more is kept, whole or in part, than was allowed', async () => {
   const costOf = async (maxTopBytes: number): Promise<number> => {
-    const found = counted({ maxWholeBytes: ONE_TILE, maxTopBytes });
+    const found = new Counted({ maxWholeBytes: ONE_TILE, maxTopBytes });
     for (const i of [0, 300, 599]) await found.trees.batchPath(envelope, FIRST + i, found.read);
     const before = found.hashes;
     await found.trees.batchPath(envelope, FIRST + 1, found.read);

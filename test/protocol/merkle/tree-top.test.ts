@@ -4,7 +4,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { encodeHex } from '../../../protocol/bytes.ts';
 import { TreeTop } from '../../../protocol/merkle/tree-top.ts';
 import { WholeTree } from '../../../protocol/merkle/whole-tree.ts';
-import type { Sha256 } from '../../../protocol/merkle/hash.ts';
+import { CountedSuite } from './counted-suite.ts';
 import { numberedLeaves } from './reference-tree.ts';
 
 const HEIGHT = 3;
@@ -50,18 +50,10 @@ test('it has no path of a leaf of another block', () => {
 });
 
 test('a path costs the hashes of a block, and the top as many bytes as its nodes', () => {
-  let hashes = 0;
-  const counting: Sha256 = {
-    sha256(...parts) {
-      hashes++;
-      return nativeSuite.sha256(...parts);
-    },
-  };
-  const tree = WholeTree.of(nativeSuite, leaves);
-  const top = new TreeTop(counting, tree, HEIGHT);
-  hashes = 0;
+  const counted = new CountedSuite();
+  const top = new TreeTop(counted, WholeTree.of(nativeSuite, leaves), HEIGHT);
   top.open(8, leaves.slice(8, 16))?.path(9);
-  assert.is(hashes, 7);
+  assert.is(counted.hashes, 7);
   // 70 leaves are nine blocks: 9 + 5 + 3 + 2 + 1 nodes.
   assert.is(top.bytes, 20 * 32);
 });

@@ -4,7 +4,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { encodeHex } from '../../../protocol/bytes.ts';
 import { inclusionPath, merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { WholeTree } from '../../../protocol/merkle/whole-tree.ts';
-import type { Sha256 } from '../../../protocol/merkle/hash.ts';
+import { CountedSuite } from './counted-suite.ts';
 import { numberedLeaves } from './reference-tree.ts';
 
 const leaves = numberedLeaves(nativeSuite, 300);
@@ -22,16 +22,10 @@ test('gives the roots and paths of RFC 9162, of every size', () => {
 });
 
 test('hashes each inner node once, however many paths are taken', () => {
-  let hashes = 0;
-  const counting: Sha256 = {
-    sha256(...parts) {
-      hashes++;
-      return nativeSuite.sha256(...parts);
-    },
-  };
-  const tree = WholeTree.of(counting, leaves);
+  const counted = new CountedSuite();
+  const tree = WholeTree.of(counted, leaves);
   for (let index = 0; index < leaves.length; index++) tree.path(index);
-  assert.is(hashes, leaves.length - 1);
+  assert.is(counted.hashes, leaves.length - 1);
 });
 
 test('has no path of a leaf that is not in it, and no tree without leaves', () => {
