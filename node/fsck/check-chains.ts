@@ -1,6 +1,7 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
-import { groupStatement } from '../../protocol/statement/group.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
+import { inOrder } from '../concurrency/in-order.ts';
 import { paymentDraftTable } from '../payments/payment-tables.ts';
 import { preparedRow } from '../payments/prepared-rows.ts';
 import { payloadKeyTable, preparedKeyTable } from '../records/payload/payload-keys.ts';
@@ -20,6 +21,7 @@ import { GroupReader, type ReadRange } from './group-reader.ts';
 import { IndexWalk } from './index-walk.ts';
 import type { ProvenRanges } from './proven-ranges.ts';
 import { recordAt, recordOfId } from './record-at.ts';
+import type { RecordFacts } from './record-facts.ts';
 import type { PartReport } from './report.ts';
 import { RowCursor } from './row-cursor.ts';
 import { countRows, distinctParts, readRows } from './rows.ts';
@@ -101,9 +103,17 @@ export interface Judging {
 }
 
 /** Rows that follow from records, compared with them along the chain. */
-interface RecordWalk {
-  take(records: readonly AttestationRecord[]): Promise<void>;
+interface RecordWalk<Taken> {
+  take(records: readonly Taken[]): Promise<void>;
   finish(): Promise<void>;
+}
+
+/** The walks along a chain beside those that every chain has. */
+interface ChainWalks {
+  /** These take every record. */
+  readonly counts: readonly RecordWalk<RecordFacts>[];
+  /** These take those that have rows which not every record has. */
+  readonly further: readonly RecordWalk<AttestationRecord>[];
 }
 
 export const CHAIN_TABLES = [
@@ -132,22 +142,21 @@ export async function checkChains(check: Check, judging: Judging): Promise<void>
   const common = COMMON_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection));
   // Rows that the node's next start makes are not missed before it.
   const awaited = await awaitedProjections(check.store, check.own);
-  const own: RecordWalk[] = [
+  const own = [
     ...OWN_PROJECTIONS.filter(({ table }) => !awaited.has(table.name)).map(
       (projection) => new ProjectionWalk(check, projection),
     ),
-    new UsageWalk(check),
-    new TallyWalk(check),
     new AgentTallyWalk(check),
   ];
+  const counts = [new UsageWalk(check), new TallyWalk(check)];
   const nodes = await nodesOf(check);
   for (const node of nodes) check.report.expect(await recordsOf(check, node));
   for (const node of nodes) {
-    const walks = node === check.own ? [...common, ...own] : common;
+    const walks = node === check.own ? { counts, further: [...common, ...own] } : { counts: [], further: common };
     await new ChainWalk(check, judging, node, index, walks).run();
   }
   if (check.own === null) await findOwnerless(check);
-  for (const walk of [...common, ...own]) await walk.finish();
+  for (const walk of [...common, ...own, ...counts]) await walk.finish();
   await index.finish(async ({ parts, value }) => {
     const id = parts.join('/');
     if (!isRecordId(id) || value === undefined) return false;
@@ -185,10 +194,10 @@ async function findOwnerless(check: Check): Promise<void> {
   for (const table of PAYLOAD_TABLES) await new RowCursor<unknown>(check, table).finish();
 }
 
-/** A record with what the walks along the chain compare. */
-function derivedOf({ record, at, key }: CheckedRecord, leaves: readonly Uint8Array[]): DerivedRecord | undefined {
-  const leaf = leaves[at];
-  return leaf && { record, leaf, key };
+/** A record of a group with its leaf. */
+function derivedOf({ first }: Group, record: CheckedRecord, leaves: readonly Uint8Array[]): DerivedRecord | undefined {
+  const leaf = leaves[record.seq - first];
+  return leaf && { record, leaf, row: record.row };
 }
 
 class ChainWalk {
@@ -196,10 +205,10 @@ class ChainWalk {
   readonly #judging: Judging;
   readonly #node: NodeId;
   readonly #index: IndexWalk<number>;
-  readonly #walks: readonly RecordWalk[];
+  readonly #walks: ChainWalks;
   readonly #sources: SourceWalk;
 
-  constructor(check: Check, judging: Judging, node: NodeId, index: IndexWalk<number>, walks: readonly RecordWalk[]) {
+  constructor(check: Check, judging: Judging, node: NodeId, index: IndexWalk<number>, walks: ChainWalks) {
     this.#walks = walks;
     this.#check = check;
     this.#judging = judging;
@@ -224,7 +233,7 @@ class ChainWalk {
       report.add(checked.report);
       if (isClean(read.report) && isClean(checked.report)) await proven?.add(this.#node, read.first, read.next);
       for (const [i, { group }] of read.groups.entries()) {
-        const leaves = await this.#take(checked.groups[i], derived);
+        const leaves = await this.#take(group, checked.groups[i], derived);
         await batches.add(group, leaves);
       }
       report.progress();
@@ -237,16 +246,22 @@ class ChainWalk {
   }
 
   /** Takes the records of a group. Resolves to their leaves; to null where they are not all here. */
-  async #take(checked: CheckedGroup | undefined, derived: DerivedWalk): Promise<readonly Uint8Array[] | null> {
+  async #take(
+    group: Group,
+    checked: CheckedGroup | undefined,
+    derived: DerivedWalk,
+  ): Promise<readonly Uint8Array[] | null> {
     if (checked === undefined || checked.leaves === null) return null;
+    const { records, further } = checked;
     const leaves = leavesOf(checked.leaves);
-    const records = checked.records.flatMap((record) => derivedOf(record, leaves) ?? []);
-    derived.take(records);
+    const placed = records.flatMap((record) => derivedOf(group, record, leaves) ?? []);
+    derived.take(placed);
     // Side by side: each mostly waits for LevelDB.
     await Promise.all([
-      this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq }))),
-      this.#sources.take(records),
-      ...this.#walks.map((walk) => walk.take(records.map(({ record }) => record))),
+      this.#index.expect(records.map(({ id, seq }) => ({ key: recordIndex.key(id), value: seq }))),
+      this.#sources.take(placed),
+      ...this.#walks.counts.map((walk) => walk.take(records)),
+      ...this.#walks.further.map((walk) => walk.take(further)),
     ]);
     return leaves;
   }
@@ -260,34 +275,4 @@ function leavesOf(packed: Uint8Array): readonly Uint8Array[] {
   return Array.from({ length: packed.length / LEAF_BYTES }, (_, i) =>
     packed.subarray(i * LEAF_BYTES, (i + 1) * LEAF_BYTES),
   );
-}
-
-/**
- * Work on what a source brings, begun ahead of who takes it, in the source's order: at most `ahead` items are read or
- * worked on beside the one that is taken. Throws what the source or the work throws, in its place.
- */
-async function* inOrder<Item, Done>(
-  source: AsyncGenerator<Item>,
-  work: (item: Item) => Promise<Done>,
-  ahead: number,
-): AsyncGenerator<Done> {
-  const begun: Promise<IteratorResult<Done, undefined>>[] = [];
-  const begin = (): void => {
-    const next = source.next().then(async (read): Promise<IteratorResult<Done, undefined>> => {
-      return read.done === true ? { done: true, value: undefined } : { done: false, value: await work(read.value) };
-    });
-    // It is told of when its turn comes; until then nobody awaits it.
-    next.catch(() => {});
-    begun.push(next);
-  };
-  try {
-    for (let i = 0; i <= ahead; i++) begin();
-    for (let next = await begun.shift(); next?.done === false; next = await begun.shift()) {
-      begin();
-      yield next.value;
-    }
-  } finally {
-    await source.return(undefined);
-    await Promise.allSettled(begun);
-  }
 }

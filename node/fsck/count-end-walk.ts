@@ -47,7 +47,7 @@ export class CountEndWalk {
   }
 
   /** Those of the records that the rows count. */
-  counted(records: readonly AttestationRecord[]): readonly AttestationRecord[] {
+  counted<Counted extends Pick<AttestationRecord, 'seq'>>(records: readonly Counted[]): readonly Counted[] {
     const last = records.at(-1);
     if (last === undefined) return records;
     this.#end = Math.max(this.#end, last.seq + 1);

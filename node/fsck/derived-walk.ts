@@ -4,7 +4,6 @@ import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
 import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import {
   chainSourceTable,
@@ -16,6 +15,7 @@ import {
 import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
+import type { RecordFacts } from './record-facts.ts';
 import { decodeRow, readRows } from './rows.ts';
 
 export const DERIVED_TABLES = [chainStateTable, chainSourceTable];
@@ -25,10 +25,10 @@ const MAX_SOURCES = 200_000;
 
 /** A record that was re-derived from its stored texts. */
 export interface DerivedRecord {
-  readonly record: AttestationRecord;
+  readonly record: RecordFacts;
   readonly leaf: Uint8Array;
-  /** Key of the row that holds its texts. */
-  readonly key: string;
+  /** First record of the row that holds its texts. */
+  readonly row: number;
 }
 
 /**
@@ -56,9 +56,13 @@ export class DerivedWalk {
 
   take(records: readonly DerivedRecord[]): void {
     const { next } = this.#state ?? { next: 0 };
-    for (const { record, leaf } of records) {
-      if (record.seq >= next) return;
-      const part = sourcePart(record);
+    const last = new Map<string, DerivedRecord>();
+    for (const derived of records) {
+      if (derived.record.seq >= next) break;
+      last.set(derived.record.shared.source, derived);
+    }
+    for (const { record, leaf } of last.values()) {
+      const part = sourcePart(record.shared);
       if (this.#heads.size >= MAX_SOURCES && !this.#heads.has(part)) this.#isPartial = true;
       else this.#heads.set(part, { sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
     }

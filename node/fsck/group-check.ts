@@ -17,9 +17,10 @@ import { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable } from '../records/record-tables.ts';
 import { splitFrames } from '../store/frames.ts';
+import { FactsMaker, hasFurtherRows, type RecordFacts } from './record-facts.ts';
 import { type PartReport, Report } from './report.ts';
 import { reasonOf } from './rows.ts';
-import { hasRowAt, itemsOf, reportStray, type RunItem, type StoredRun } from './stored-run.ts';
+import { allItemsOf, hasRowAt, itemsOf, reportStray, type RunItem, type StoredRun } from './stored-run.ts';
 
 /** What the store holds of the payloads of a group's records. */
 export interface StoredPayloads {
@@ -43,19 +44,18 @@ export interface GroupRange {
   readonly isProven: boolean;
 }
 
-export interface CheckedRecord {
-  readonly record: AttestationRecord;
-  /** Its place in the group, from 0. */
-  readonly at: number;
-  /** Key of the row that holds its texts. */
-  readonly key: string;
+export interface CheckedRecord extends RecordFacts {
+  /** First record of the row that holds its texts. */
+  readonly row: number;
 }
 
 export interface CheckedGroup {
   /** 32 bytes a record, in order of seq; null where the records are not all here. */
   readonly leaves: Uint8Array | null;
-  /** The records that read. */
+  /** The records that read, in order of seq. */
   readonly records: readonly CheckedRecord[];
+  /** All of those that have rows which not every record has (`hasFurtherRows`). */
+  readonly further: readonly AttestationRecord[];
 }
 
 /** What came of a range: of each group in order, and all that was found. */
@@ -82,78 +82,96 @@ export class GroupChecker {
     return { groups: checked, report: report.part() };
   }
 
+  /** Records one by one: what is read of one is let go before the next. */
   #checkGroup(report: Report, stored: StoredGroup, isProven: boolean): CheckedGroup {
-    const { group, payloads } = stored;
+    const { key, group } = stored;
     const split = (bytes: Uint8Array): readonly WholeTexts[] => splitTexts(bodyTable.decode(bytes));
     const table = { name: bodyTable.name, keyOf: (seq: number) => bodyTable.key(group.node, seq), split };
-    const texts = itemsOf(report, table, stored.bodies);
+    const payloads = stored.payloads === null ? null : openPayloads(report, group, stored.payloads);
     report.count('groups');
-    const derived = texts === undefined ? NOTHING_DERIVED : deriveGroup(report, stored, texts, isProven);
-    report.count('records', derived.records.length);
-    if (payloads !== null) this.#checkPayloads(report, group, payloads, derived.records, isProven);
-    return derived;
+    const leaves: Uint8Array[] = [];
+    const records: CheckedRecord[] = [];
+    const further: AttestationRecord[] = [];
+    const facts = new FactsMaker();
+    for (const { item: texts, key: bodyKey, row } of itemsOf(report, table, stored.bodies)) {
+      const at = leaves.length;
+      leaves.push(recordLeaf(nativeSuite, texts.head));
+      const record = recordAt(report, group, group.first + at, bodyKey, texts, isProven);
+      if (record === undefined) continue;
+      records.push({ ...facts.factsOf(record), row });
+      if (hasFurtherRows(record)) further.push(record);
+      if (payloads !== null) this.#checkPayload(report, record, payloads, at, isProven);
+    }
+    if (leaves.length < group.size) return NOTHING_DERIVED;
+    report.count('records', records.length);
+    if (!equalBytes(merkleRoot(nativeSuite, leaves), hashBytes(group.root))) {
+      report.problem(groupTable.name, key, 'its root is not that of its records');
+    }
+    return { leaves: packed(leaves), records, further };
   }
 
-  /**
-   * A ciphertext for each record, and where its key is still there, one that opens to what the record committed to. A
-   * payload without key was erased; a group without any payload or key was taken back from peers, who never had them.
-   */
-  #checkPayloads(
+  /** Where its key is still there, a payload opens to what the record committed to. One without key was erased. */
+  #checkPayload(
     report: Report,
-    { node, size }: Group,
-    payloads: StoredPayloads,
-    records: readonly CheckedRecord[],
+    record: AttestationRecord,
+    { ciphertexts, seeds }: OpenPayloads,
+    at: number,
     isProven: boolean,
   ): void {
-    const ciphertextTable = {
-      name: payloadTable.name,
-      keyOf: (seq: number) => payloadTable.key(seq),
-      split: splitFrames,
-    };
-    const keyOf = (seq: number): string => payloadKeyTable.key(node, seq);
-    const seedTable = { name: payloadKeyTable.name, keyOf, split: splitKeyRow };
-    if (!hasRowAt(payloads.ciphertexts, ciphertextTable) && !hasRowAt(payloads.seeds, seedTable)) {
-      reportStray(report, ciphertextTable.name, payloads.ciphertexts.rows);
-      reportStray(report, seedTable.name, payloads.seeds.rows);
-      report.count('payloadsAbsent', size);
-      return;
-    }
-    const ciphertexts = itemsOf(report, ciphertextTable, payloads.ciphertexts);
-    const seeds = itemsOf(report, seedTable, payloads.seeds);
-    for (const { record, at } of records) {
-      const seed = seeds?.[at]?.item;
-      if (seed === null) report.count('payloadsErased');
-      const ciphertext = ciphertexts?.[at];
-      if (ciphertext === undefined || !(seed instanceof Uint8Array) || this.#cipher === null) continue;
-      if (isProven) report.count('payloadsOpened');
-      else openPayload(report, this.#cipher, record, ciphertext, seed);
-    }
+    const seed = seeds?.[at]?.item;
+    if (seed === null) report.count('payloadsErased');
+    const ciphertext = ciphertexts?.[at];
+    if (ciphertext === undefined || !(seed instanceof Uint8Array) || this.#cipher === null) return;
+    if (isProven) report.count('payloadsOpened');
+    else openPayload(report, this.#cipher, record, ciphertext, seed);
   }
 }
 
-const NOTHING_DERIVED: CheckedGroup = { leaves: null, records: [] };
+const NOTHING_DERIVED: CheckedGroup = { leaves: null, records: [], further: [] };
 
-/** Each record canonical and in its place, together the root that was signed. */
-function deriveGroup(
-  report: Report,
-  { key, group }: StoredGroup,
-  stored: readonly RunItem<WholeTexts>[],
-  isProven: boolean,
-): CheckedGroup {
-  const leaves: Uint8Array[] = [];
-  const records: CheckedRecord[] = [];
-  stored.forEach(({ item: texts, key: bodyKey }, at) => {
-    leaves.push(recordLeaf(nativeSuite, texts.head));
-    const seq = group.first + at;
-    const record = readRecord(report, bodyKey, texts, seq, isProven);
-    if (record === undefined) return;
-    if (record.node === group.node && record.seq === seq) records.push({ record, at, key: bodyKey });
-    else report.problem(bodyTable.name, bodyKey, `record ${seq} is of another node or place`);
-  });
-  if (!equalBytes(merkleRoot(nativeSuite, leaves), hashBytes(group.root))) {
-    report.problem(groupTable.name, key, 'its root is not that of its records');
+/** Of a group's records in order; undefined where rows do not cover them. */
+interface OpenPayloads {
+  readonly ciphertexts: readonly RunItem<Uint8Array>[] | undefined;
+  readonly seeds: readonly RunItem<Uint8Array | null>[] | undefined;
+}
+
+/**
+ * A ciphertext and a place for a key for each record. Null of a group without any: it was taken back from peers, who
+ * never had them.
+ */
+function openPayloads(report: Report, { node, size }: Group, payloads: StoredPayloads): OpenPayloads | null {
+  const ciphertextTable = {
+    name: payloadTable.name,
+    keyOf: (seq: number) => payloadTable.key(seq),
+    split: splitFrames,
+  };
+  const keyOf = (seq: number): string => payloadKeyTable.key(node, seq);
+  const seedTable = { name: payloadKeyTable.name, keyOf, split: splitKeyRow };
+  if (!hasRowAt(payloads.ciphertexts, ciphertextTable) && !hasRowAt(payloads.seeds, seedTable)) {
+    reportStray(report, ciphertextTable.name, payloads.ciphertexts.rows);
+    reportStray(report, seedTable.name, payloads.seeds.rows);
+    report.count('payloadsAbsent', size);
+    return null;
   }
-  return { leaves: packed(leaves), records };
+  return {
+    ciphertexts: allItemsOf(report, ciphertextTable, payloads.ciphertexts),
+    seeds: allItemsOf(report, seedTable, payloads.seeds),
+  };
+}
+
+/** The record of texts that are canonical and in their place; undefined of others, which are reported. */
+function recordAt(
+  report: Report,
+  { node }: Group,
+  seq: number,
+  key: string,
+  texts: WholeTexts,
+  isProven: boolean,
+): AttestationRecord | undefined {
+  const record = readRecord(report, key, texts, seq, isProven);
+  if (record === undefined || (record.node === node && record.seq === seq)) return record;
+  report.problem(bodyTable.name, key, `record ${seq} is of another node or place`);
+  return undefined;
 }
 
 function readRecord(

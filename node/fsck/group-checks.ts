@@ -25,6 +25,11 @@ const RECORDS_BEFORE_THREADS = 10_000;
 const WAITING_RANGES = 1;
 /** Far above what a range takes. */
 const THREAD_HEAP_MIB = 96;
+/**
+ * A range's values are young together: with a third of this they survive several collections, and checking a record takes
+ * a tenth more.
+ */
+const THREAD_YOUNG_HEAP_MIB = 48;
 const RANGE_MS = 600_000;
 
 /**
@@ -61,6 +66,7 @@ export class GroupChecks implements AsyncDisposable {
       script: new URL('./group-worker.ts', import.meta.url),
       threads: this.#threads,
       heapMiB: THREAD_HEAP_MIB,
+      youngHeapMiB: THREAD_YOUNG_HEAP_MIB,
       orderMs: RANGE_MS,
       isUrgent: true,
     });

@@ -1,12 +1,13 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
+import { recordLeaf } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../records/sources/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { tryOpenRecord } from '../records/record-reader.ts';
 import { BodyReader } from '../records/sources/body-reader.ts';
 import { countOf, seqAt, sourceIndex, type SourceRow } from '../records/sources/source-index.ts';
 import type { Check } from './check.ts';
+import type { RecordFacts } from './record-facts.ts';
 import { countRows, decodeRow, readRows } from './rows.ts';
 
 /** A row that the walk has come to, and whose last record it has not reached. */
@@ -25,7 +26,7 @@ export type IndexState = OpenRow | 'due' | 'lost';
 
 /** A record, its leaf and the key part of its source. */
 interface PlacedRecord {
-  readonly record: AttestationRecord;
+  readonly record: RecordFacts;
   readonly leaf: Uint8Array;
   readonly source: string;
 }
@@ -48,10 +49,9 @@ export class SourceIndexWalk {
   /** Takes the next record of a source; `state` is what the one before came to. */
   async take(placed: PlacedRecord, state: IndexState): Promise<IndexState> {
     const { record, source } = placed;
-    const { account, sourceSeq } = record;
+    const { sourceSeq } = record;
     const isIn = typeof state === 'object' && sourceSeq >= state.first && sourceSeq < state.end;
-    const key = sourceIndex.key(account, source, sourceSeq);
-    const open = isIn ? state : await this.#open(key, sourceSeq, state === 'lost');
+    const open = isIn ? state : await this.#open(record, source, state === 'lost');
     return open === undefined ? 'lost' : this.#takeIn(open, placed);
   }
 
@@ -79,15 +79,16 @@ export class SourceIndexWalk {
     }
   }
 
-  async #open(key: string, first: number, isLost: boolean): Promise<OpenRow | undefined> {
+  async #open({ shared, sourceSeq }: RecordFacts, source: string, isLost: boolean): Promise<OpenRow | undefined> {
     const { store, report } = this.#check;
+    const key = sourceIndex.key(shared.account, source, sourceSeq);
     const bytes = await store.get(key);
     if (bytes === undefined) {
       if (!isLost) report.problem(sourceIndex.name, key, 'is missing');
       return undefined;
     }
     const row = decodeRow(report, sourceIndex, key, bytes);
-    return row && openRow(key, first, row);
+    return row && openRow(key, sourceSeq, row);
   }
 
   #takeIn(open: OpenRow, { record, leaf }: PlacedRecord): IndexState {

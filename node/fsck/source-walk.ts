@@ -1,12 +1,13 @@
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
+import { recordLeaf } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../records/sources/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
 import { seqAt, sourceIndex } from '../records/sources/source-index.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './derived-walk.ts';
+import type { RecordFacts } from './record-facts.ts';
 import { textsAt } from './record-at.ts';
 import { type IndexState, SourceIndexWalk } from './source-index-walk.ts';
 
@@ -51,13 +52,14 @@ export class SourceWalk {
   }
 
   async take(records: readonly DerivedRecord[]): Promise<void> {
-    for (const { record, leaf, key } of records) {
-      const name = `${record.account}/${record.sourceId}`;
+    for (const { record, leaf, row } of records) {
+      const { source: name, sourceId } = record.shared;
       const known = this.#last.get(name);
-      const source = known?.source ?? sourceKey(record.sourceId);
+      const source = known?.source ?? sourceKey(sourceId);
       const last = known ?? (await this.#recall(record, source));
-      if (last !== undefined && !follows(record, last)) this.#broken(key, record);
-      const index = this.#isOwn ? await this.#index.take({ record, leaf, source }, last?.index ?? 'lost') : 'due';
+      if (last !== undefined && !follows(record, last)) this.#broken(row, record);
+      const state = last?.index ?? 'lost';
+      const index = this.#isOwn ? await this.#index.take({ record, leaf, source }, state) : 'due';
       this.#remember(name, { source, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf), index });
       if (this.#isOwn && record.sourceSeq === 1) this.#check.report.count('sources');
     }
@@ -69,11 +71,11 @@ export class SourceWalk {
   }
 
   /** The record before, where memory does not have it. Undefined where that cannot be told. */
-  async #recall(record: AttestationRecord, source: string): Promise<LastOfSource | undefined> {
+  async #recall(record: RecordFacts, source: string): Promise<LastOfSource | undefined> {
     if (record.sourceSeq === 1 || !this.#evicted) return { source, ...BEFORE_FIRST };
     if (!this.#isOwn) return undefined;
     const sourceSeq = record.sourceSeq - 1;
-    const row = await this.#index.rowAt(record.account, source, sourceSeq);
+    const row = await this.#index.rowAt(record.shared.account, source, sourceSeq);
     const seq = row && seqAt(row.row, sourceSeq - row.first);
     const texts = seq === undefined ? undefined : await textsAt(this.#check.store, this.#node, seq);
     const leaf = texts === undefined ? null : writeSha256(recordLeaf(nativeSuite, texts.head));
@@ -90,13 +92,14 @@ export class SourceWalk {
     this.#evicted = true;
   }
 
-  #broken(key: string, { seq, sourceSeq }: AttestationRecord): void {
+  #broken(row: number, { seq, sourceSeq }: RecordFacts): void {
+    const key = bodyTable.key(this.#node, row);
     const detail = `record ${seq} does not follow the one before of its source (sourceSeq ${sourceSeq})`;
     const severity = this.#isOwn ? 'problem' : 'warning';
     this.#check.report.find({ severity, table: bodyTable.name, key, detail });
   }
 }
 
-function follows(record: AttestationRecord, last: PlaceInSource): boolean {
+function follows(record: RecordFacts, last: PlaceInSource): boolean {
   return record.sourceSeq === last.sourceSeq + 1 && record.sourcePrev === last.leaf;
 }

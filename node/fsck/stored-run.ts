@@ -18,8 +18,9 @@ export interface StoredRun {
 
 /** One thing of a row that holds several, in order of seq. */
 export interface RunItem<Item> {
-  /** Key of the row that holds it. */
+  /** Key of the row that holds it, and the seq of the row's first record. */
   readonly key: string;
+  readonly row: number;
   readonly item: Item;
 }
 
@@ -71,25 +72,38 @@ export function hasRowAt({ first, rows }: StoredRun, { keyOf }: Pick<RunTable<un
   return rows.some((row) => row.key === key);
 }
 
-/** What the rows of a run hold: they must cover it exactly. Undefined where they do not, which is then reported. */
-export function itemsOf<Item>(
+/**
+ * What the rows of a run hold, row by row, each opened as it is come to. They must cover it exactly: where they do not,
+ * that is reported, and fewer items come than the run has.
+ */
+export function* itemsOf<Item>(
   report: Report,
   { name, keyOf, split }: RunTable<Item>,
   { first, size, rows }: StoredRun,
-): readonly RunItem<Item>[] | undefined {
-  const items: RunItem<Item>[] = [];
+): Generator<RunItem<Item>, void> {
   const left = rows[Symbol.iterator]();
-  while (items.length < size) {
-    const key = keyOf(first + items.length);
+  let taken = 0;
+  while (taken < size) {
+    const at = first + taken;
+    const key = keyOf(at);
     const row = rowAt(report, name, key, left);
     const held = row && splitRow(report, name, split, row);
-    if (held === undefined || held.length === 0) return undefined;
-    for (const item of held) items.push({ key, item });
-    if (items.length > size) report.problem(name, key, 'reaches past its group');
+    if (held === undefined || held.length === 0) return;
+    if (taken + held.length > size) return report.problem(name, key, 'reaches past its group');
+    for (const item of held) yield { key, row: at, item };
+    taken += held.length;
   }
-  if (items.length !== size) return undefined;
   reportStray(report, name, left);
-  return items;
+}
+
+/** The same, together; undefined where they do not cover the run. */
+export function allItemsOf<Item>(
+  report: Report,
+  table: RunTable<Item>,
+  run: StoredRun,
+): readonly RunItem<Item>[] | undefined {
+  const items = [...itemsOf(report, table, run)];
+  return items.length === run.size ? items : undefined;
 }
 
 /** Rows that nothing asks for. */

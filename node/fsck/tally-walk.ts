@@ -2,7 +2,6 @@ import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { coarseFacetText, facetText } from '../../protocol/frameworks/facet.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../records/sources/sources.ts';
 import type { Operation } from '../store/operation.ts';
 import { DayTally } from '../records/counts/day-tally.ts';
@@ -10,6 +9,7 @@ import { ALL_SOURCES, TALLIED, tallyEndTable, tallyTable } from '../records/coun
 import type { Check } from './check.ts';
 import { CountEndWalk, notCounted } from './count-end-walk.ts';
 import { recordOfId } from './record-at.ts';
+import type { RecordFacts } from './record-facts.ts';
 import { countRows, decodeRow, readRows } from './rows.ts';
 
 export const TALLY_TABLES = [tallyTable, tallyEndTable];
@@ -41,11 +41,11 @@ export class TallyWalk {
     this.#end = new CountEndWalk(check, TALLIED);
   }
 
-  async take(records: readonly AttestationRecord[]): Promise<void> {
+  async take(records: readonly RecordFacts[]): Promise<void> {
     this.#isCounted ??= await this.#looksCounted();
     if (!this.#isCounted) return;
     for (const record of this.#end.counted(records)) {
-      const day = dayOf(record.submittedAt);
+      const day = dayOf(record.shared.submittedAt);
       if (day !== this.#day) await this.#endDay();
       this.#day = day;
       if (!this.#isPassedOver) this.#count(record, day);
@@ -72,11 +72,9 @@ export class TallyWalk {
     return standing === 'marked';
   }
 
-  #count(record: AttestationRecord, day: string): void {
-    const { account, sourceId, id } = record;
-    const facet = facetText(record);
+  #count({ id, shared: { account, sourceId, source, facet } }: RecordFacts, day: string): void {
     this.#tallyOf(account, () => new DayTally(account, ALL_SOURCES, day)).add(facet, id);
-    this.#tallyOf(`${account}/${sourceId}`, () => new DayTally(account, sourceKey(sourceId), day)).add(facet, id);
+    this.#tallyOf(source, () => new DayTally(account, sourceKey(sourceId), day)).add(facet, id);
     if (this.#tallies.size <= this.#maxCounted) return;
     this.#isPassedOver = true;
     this.#passedOver++;

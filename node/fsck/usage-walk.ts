@@ -1,6 +1,5 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import {
   COUNTED_USAGE,
   hasUsage,
@@ -13,6 +12,7 @@ import { addToTally, type TalliedDay } from '../accounts/limits/usage-tally.ts';
 import { numberCodec } from '../store/table.ts';
 import { type CountStanding, CountEndWalk } from './count-end-walk.ts';
 import type { Check } from './check.ts';
+import type { RecordFacts } from './record-facts.ts';
 import { readRows } from './rows.ts';
 
 export const USAGE_TABLES = [usageTable, usageEndTable];
@@ -43,14 +43,14 @@ export class UsageWalk {
     this.#end = new CountEndWalk(check, COUNTED_USAGE);
   }
 
-  async take(records: readonly AttestationRecord[]): Promise<void> {
+  async take(records: readonly RecordFacts[]): Promise<void> {
     this.#standing ??= await this.#readStanding();
     if (this.#standing === 'empty' || this.#standing === 'other') return;
-    for (const record of this.#end.counted(records)) {
-      const day = dayOf(record.submittedAt);
+    for (const { shared } of this.#end.counted(records)) {
+      const day = dayOf(shared.submittedAt);
       if (day !== this.#day) await this.#endDay();
       this.#day = day;
-      addToTally(this.#tally, record);
+      if (shared.isUse) addToTally(this.#tally, shared.account, day);
     }
   }
 

@@ -46,8 +46,11 @@ export const LOCK_PROJECTIONS: readonly Projection[] = [
     rowsOf: (record) =>
       isLock(record) ? [lockTable.put([record.account, sourceKey(record.sourceId), record.seq], record.id)] : [],
   },
-  { table: lockEndTable, rowsOf: (record) => perScope(record, lockEndTable, lockEnd(periodOf(record))) },
-  { table: lockDaysTable, rowsOf: (record) => perScope(record, lockDaysTable, record.claims.retentionDays ?? 0) },
+  { table: lockEndTable, rowsOf: (record) => perScope(record, lockEndTable, (lock) => lockEnd(periodOf(lock))) },
+  {
+    table: lockDaysTable,
+    rowsOf: (record) => perScope(record, lockDaysTable, (lock) => lock.claims.retentionDays ?? 0),
+  },
 ];
 
 export function holdMoves(record: AttestationRecord): readonly Move[] {
@@ -57,9 +60,10 @@ export function holdMoves(record: AttestationRecord): readonly Move[] {
   return countedScopes(claims.scope ?? []).map((scope) => ({ parts: [account, sourceKey(sourceId), scope], by }));
 }
 
-function perScope(record: AttestationRecord, table: Table<string>, value: number) {
+function perScope(record: AttestationRecord, table: Table<string>, valueOf: (lock: AttestationRecord) => number) {
   if (!isLock(record)) return [];
   const { account, sourceId, claims, seq, id } = record;
+  const value = valueOf(record);
   return countedScopes(claims.scope ?? []).map((scope) =>
     table.put([account, sourceKey(sourceId), scope, value, seq], id),
   );

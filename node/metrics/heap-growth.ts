@@ -10,10 +10,10 @@ const HEAP_GROWTH_PERCENT = 60;
 
 /**
  * Bounds the garbage that this process keeps, in all its threads. Call it once all is loaded: the bound counts from the
- * first full collection on, which is made here and takes a tenth of a second.
+ * first full collection on, which is made here and takes a tenth of a second. `percent`: of growth.
  */
-export function boundHeapGrowth(): void {
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+export function boundHeapGrowth(percent = HEAP_GROWTH_PERCENT): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');

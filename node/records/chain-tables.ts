@@ -24,8 +24,13 @@ export const sealingKeyTable = new Table('sealing-key', numberCodec);
 export const ownVouchedTable = new Table('own-vouched', numberCodec);
 
 /** Key part of a source; the length keeps two names from running into one. */
-export function sourcePart({ account, sourceId }: SourceName): string {
-  return hash('sha256', `${account.length} ${account}${sourceId}`, 'hex');
+export function sourcePart(source: SourceName): string {
+  return hash('sha256', sourceName(source), 'hex');
+}
+
+/** A text of a source that no other one has, whatever stands in its account and its id. */
+export function sourceName({ account, sourceId }: SourceName): string {
+  return `${account.length} ${account}${sourceId}`;
 }
 
 /** Rows of a batch that was derived, for one atomic write: what its chain goes on from. */

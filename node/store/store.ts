@@ -240,11 +240,20 @@ export class Store implements AsyncDisposable {
     }
   }
 
-  async getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
+  getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#readMany(() => this.#level.getMany([...keys]));
+  }
+
+  /** The same of rows that are texts: of short ones in half the time, for no buffer is made of each. */
+  getTexts(keys: readonly string[]): Promise<(string | undefined)[]> {
+    return this.#readMany(() => this.#level.getMany<string, string>([...keys], { valueEncoding: 'utf8' }));
+  }
+
+  async #readMany<Value>(read: () => Promise<(Value | undefined)[]>): Promise<(Value | undefined)[]> {
     const epoch = this.#reads.enter();
     try {
       await this.#renewing;
-      return await this.#level.getMany([...keys]);
+      return await read();
     } catch (error) {
       throw unreadable(error);
     } finally {

@@ -11,14 +11,14 @@ export interface TalliedDay {
 /** Some records counted by account and UTC day: under the key of the row that they move. */
 export function tallyUsage(records: Iterable<AttestationRecord>): Map<string, TalliedDay> {
   const tally = new Map<string, TalliedDay>();
-  for (const record of records) addToTally(tally, record);
+  for (const record of records) {
+    if (countsAsUse(record)) addToTally(tally, record.account, dayOf(record.submittedAt));
+  }
   return tally;
 }
 
-export function addToTally(tally: Map<string, TalliedDay>, record: AttestationRecord): void {
-  if (!countsAsUse(record)) return;
-  const { account } = record;
-  const day = dayOf(record.submittedAt);
+/** Counts one more record of an account and day. */
+export function addToTally(tally: Map<string, TalliedDay>, account: string, day: UtcDay): void {
   const key = usageTable.key(account, day);
   const known = tally.get(key);
   if (known === undefined) tally.set(key, { account, day, records: 1 });

@@ -1,9 +1,10 @@
-import { createDecipheriv, hash } from 'node:crypto';
+import { createDecipheriv } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import sodium from 'sodium-native';
 import { concatBytes, decodeUtf8, utf8 } from '../../../protocol/bytes.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
 import { randomBytesPooled } from '../../keys/randomness.ts';
 
 /** The length of the text, big-endian. */
@@ -93,6 +94,8 @@ export function namesCipher(first: number | undefined): boolean {
 const SHARED_BYTES = 64 << 10;
 const MAX_SHARED_BYTES = 8 << 10;
 let shared = Buffer.alloc(0);
+/** Room for one payload that is opened. */
+const opened = Buffer.allocUnsafeSlow(SHARED_BYTES);
 
 export class PayloadDamagedError extends Error {
   override readonly name = 'PayloadDamagedError';
@@ -152,7 +155,10 @@ export class PayloadCipher {
     if (plain === undefined) throw new PayloadDamagedError(`the payload of ${id} does not open`);
     const text = plain.subarray(SALT_BYTES);
     const isPacked = seed.length === SEED_BYTES && seed[0] === CHACHA20_PACKED;
-    return { salt: plain.subarray(0, SALT_BYTES), text: isPacked ? unpacked(id, text) : decodeUtf8(text) };
+    return {
+      salt: new Uint8Array(plain.subarray(0, SALT_BYTES)),
+      text: isPacked ? unpacked(id, text) : decodeUtf8(text),
+    };
   }
 
   /** `ciphertext`: room for the salt, then the rest of what is sealed, then room for the tag. */
@@ -175,7 +181,7 @@ export class PayloadCipher {
   #plainOf(id: RecordId, seed: Uint8Array, ciphertext: Uint8Array): Uint8Array | undefined {
     if (seed.length === GCM_SEED_BYTES) return openGcm(this.#dataKey(GCM_KEY_WORD, id, seed), ciphertext);
     if (seed.length !== SEED_BYTES || !namesCipher(seed[0])) return undefined;
-    const plain = Buffer.allocUnsafeSlow(ciphertext.length - TAG_BYTES);
+    const plain = plainRoom(ciphertext.length - TAG_BYTES);
     try {
       sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
         plain,
@@ -192,7 +198,7 @@ export class PayloadCipher {
   }
 
   #dataKey(word: Uint8Array, id: RecordId, seed: Uint8Array): Uint8Array {
-    return hash('sha256', Buffer.concat([word, this.#payloadKey, seed, Buffer.from(id)]), 'buffer');
+    return nativeSuite.sha256(word, this.#payloadKey, seed, id);
   }
 }
 
@@ -203,6 +209,11 @@ function ciphertextRoom(length: number): Buffer {
   const room = shared.subarray(0, length);
   shared = shared.subarray(length);
   return room;
+}
+
+/** What is opened is read before the next is: small ones need no memory of their own, which takes longer to make and let go. */
+function plainRoom(length: number): Buffer {
+  return length > opened.length ? Buffer.allocUnsafeSlow(length) : opened.subarray(0, length);
 }
 
 /** Throws `PayloadDamagedError`, though none but this node can have sealed what is no packed text. */

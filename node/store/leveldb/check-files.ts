@@ -1,5 +1,6 @@
 import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inOrder } from '../../concurrency/in-order.ts';
 import { finding, type FileFinding } from './finding.ts';
 import { FormatError } from './format-reader.ts';
 import { scanLog } from './log-file.ts';
@@ -15,6 +16,8 @@ interface LiveFiles {
   readonly missing: readonly string[];
 }
 
+/** Tables that are read while another one's blocks are looked at. */
+const TABLES_AHEAD = 3;
 const COMPARATOR = 'leveldb.BytewiseComparator';
 const CURRENT_CONTENT = /^(MANIFEST-\d{6,})\n$/;
 const LOG_NAME = /^(\d+)\.log$/;
@@ -28,7 +31,7 @@ const UNCHECKED = ['LOG', 'LOG.old', 'LOCK'];
  * files are live, and the check ends there. What it cannot find: a log cut exactly between two records, and whether the
  * rows are the right ones.
  *
- * Memory stays at a few blocks and the index of one table. Throws the file system's error where the folder itself
+ * Memory stays at a few blocks and indexes of tables. Throws the file system's error where the folder itself
  * cannot be listed, and the signal's reason between two files.
  */
 export async function* checkLevelDbFiles(directory: string, signal?: AbortSignal): AsyncGenerator<FileFinding> {
@@ -48,10 +51,11 @@ export async function* checkLevelDbFiles(directory: string, signal?: AbortSignal
   const live = liveFiles(names, version);
   yield* live.missing.map((name) => finding('missing-file', name, null, 'the MANIFEST names it, and it is not there'));
   yield* scanLogs(directory, live.logs, signal);
-  for (const [name, size] of live.tables) {
+  const scanOne = async ([name, size]: readonly [string, number]): Promise<FileFinding[]> => {
     signal?.throwIfAborted();
-    yield* whileOpen(directory, name, (file) => scanTable({ name, file, size }));
-  }
+    return Array.fromAsync(whileOpen(directory, name, (file) => scanTable({ name, file, size })));
+  };
+  for await (const found of inOrder(live.tables.entries(), scanOne, TABLES_AHEAD)) yield* found;
   const known = new Set([...UNCHECKED, 'CURRENT', current, ...live.logs, ...live.tables.keys()]);
   for (const name of names.toSorted()) {
     if (!known.has(name)) yield finding('unreferenced', name, null, 'the database does not use it');

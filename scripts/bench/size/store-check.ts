@@ -8,6 +8,8 @@ import { endChild } from '../end-child.ts';
 import { mostResidentBytes } from '../attacks/resident-memory.ts';
 import { type ProcessorTime, processorTime } from '../processor-time.ts';
 
+/** As `npm run fsck` starts it. */
+const HEAP_FLAGS = ['--max-semi-space-size=8'];
 const FSCK = join(import.meta.dirname, '../../fsck.ts');
 
 export interface StoreCheck {
@@ -27,7 +29,14 @@ const LOOK_MS = 100;
  * itself.
  */
 export async function checkStore(home: string, signal: AbortSignal, threads?: number): Promise<StoreCheck> {
-  const args = [FSCK, home, '--json', '--quiet', ...(threads === undefined ? [] : [`--threads=${threads}`])];
+  const args = [
+    ...HEAP_FLAGS,
+    FSCK,
+    home,
+    '--json',
+    '--quiet',
+    ...(threads === undefined ? [] : [`--threads=${threads}`]),
+  ];
   const env = { ...process.env, ...ALLOCATOR_VARIABLES };
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   const over = new AbortController();

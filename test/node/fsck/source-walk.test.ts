@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Check } from '../../../node/fsck/check.ts';
+import { FactsMaker } from '../../../node/fsck/record-facts.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { SourceWalk } from '../../../node/fsck/source-walk.ts';
 import type { BuiltRecord } from '../../../node/intake/groups.ts';
@@ -47,8 +48,10 @@ async function findings(changes: readonly Operation[], maxSources: number): Prom
     held: null,
   };
   const walk = new SourceWalk(check, NODE, maxSources);
+  const facts = new FactsMaker();
   for (let at = 0; at < records.length; at += 6) {
-    await walk.take(records.slice(at, at + 6).map(({ record, leaf }) => ({ record, leaf, key: `body/${record.seq}` })));
+    const some = records.slice(at, at + 6);
+    await walk.take(some.map(({ record, leaf }) => ({ record: facts.factsOf(record), leaf, row: record.seq })));
   }
   await walk.finish();
   await store.write(before);

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Check } from '../../../node/fsck/check.ts';
+import { FactsMaker } from '../../../node/fsck/record-facts.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { TallyWalk } from '../../../node/fsck/tally-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
@@ -46,7 +47,8 @@ async function walked(changes: readonly Operation[], maxCounted?: number): Promi
   };
   const walk = new TallyWalk(check, maxCounted);
   const records = await recordsOf(fixture.store);
-  for (let at = 0; at < records.length; at += 5) await walk.take(records.slice(at, at + 5));
+  const facts = records.map((record) => new FactsMaker().factsOf(record));
+  for (let at = 0; at < facts.length; at += 5) await walk.take(facts.slice(at, at + 5));
   await walk.finish();
   const found = report.findings.map(({ severity, key, detail }) => `${severity}: ${key ?? ''} ${detail}`);
   return { found: found.sort(), notChecked: report.notChecked };

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Check } from '../../../node/fsck/check.ts';
+import { FactsMaker } from '../../../node/fsck/record-facts.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
@@ -40,7 +41,8 @@ async function findings(changes: readonly Operation[], rememberedRows?: number):
     held: null,
   };
   const walk = new UsageWalk(check, rememberedRows);
-  for (let at = 0; at < records.length; at += 5) await walk.take(records.slice(at, at + 5));
+  const facts = records.map((record) => new FactsMaker().factsOf(record));
+  for (let at = 0; at < facts.length; at += 5) await walk.take(facts.slice(at, at + 5));
   await walk.finish();
   return report.findings.map(({ severity, key, detail }) => `${severity}: ${key ?? 'usage'} ${detail}`);
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Check } from '../../../node/fsck/check.ts';
 import { Report } from '../../../node/fsck/report.ts';
+import { FactsMaker } from '../../../node/fsck/record-facts.ts';
 import { TallyWalk } from '../../../node/fsck/tally-walk.ts';
 import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
 import { Intake } from '../../../node/intake/intake.ts';
@@ -102,7 +103,8 @@ export async function countFindings(directory: string): Promise<readonly string[
     held: null,
   };
   const walks = [new UsageWalk(check), new TallyWalk(check)];
-  const records = await recordsOf(store);
+  const facts = new FactsMaker();
+  const records = (await recordsOf(store)).map((record) => facts.factsOf(record));
   for (let at = 0; at < records.length; at += 50) {
     for (const walk of walks) await walk.take(records.slice(at, at + 50));
   }

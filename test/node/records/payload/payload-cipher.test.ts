@@ -126,6 +126,19 @@ test('payloads that are sealed one after another, short and long, open each to i
   }
 });
 
+test('what was opened stays as it was while others are opened', () => {
+  const [short, long] = ['one', 'another '.repeat(20_000)];
+  const given = [short, long, short].map((payload, i) => {
+    const [record, saltBytes] = [id(), new Uint8Array(32).fill(i + 1)];
+    return { record, saltBytes, payload, sealed: cipher.seal(record, saltBytes, payload) };
+  });
+  const opened = given.map(({ record, sealed }) => cipher.open(record, sealed));
+  opened.forEach(({ salt: openedSalt, text: openedText }, i) => {
+    assert.is(openedText, given[i]?.payload);
+    assert.equal([...openedSalt], [...(given[i]?.saltBytes ?? [])]);
+  });
+});
+
 test('nothing of the plain text is in the ciphertext', () => {
   const word = 'confidential';
   const { ciphertext } = cipher.seal(id(), new Uint8Array(32), word.repeat(20));
