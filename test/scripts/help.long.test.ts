@@ -8,7 +8,7 @@ import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** Of `npm run`: tools of others, and the tests themselves. */
 const OTHERS = new Set(['test', 'test:long', 'generators', 'lint', 'format', 'types', 'node']);
-const SCRIPT = /\bnode ((?:scripts|cluster|test)\/[\w/-]+\.ts)$/;
+const SCRIPT = /\bnode (?:--\S+ )*((?:scripts|cluster|test)\/[\w/-]+\.ts)$/;
 
 interface Ended {
   readonly code: number;
