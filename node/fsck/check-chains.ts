@@ -197,7 +197,7 @@ async function findOwnerless(check: Check): Promise<void> {
 /** A record of a group with its leaf. */
 function derivedOf({ first }: Group, record: CheckedRecord, leaves: readonly Uint8Array[]): DerivedRecord | undefined {
   const leaf = leaves[record.seq - first];
-  return leaf && { record, leaf, row: record.row };
+  return leaf && { record, leaf };
 }
 
 class ChainWalk {

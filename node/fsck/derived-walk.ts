@@ -15,7 +15,7 @@ import {
 import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
-import type { RecordFacts } from './record-facts.ts';
+import type { CheckedRecord } from './group-check.ts';
 import { decodeRow, readRows } from './rows.ts';
 
 export const DERIVED_TABLES = [chainStateTable, chainSourceTable];
@@ -25,10 +25,8 @@ const MAX_SOURCES = 200_000;
 
 /** A record that was re-derived from its stored texts. */
 export interface DerivedRecord {
-  readonly record: RecordFacts;
+  readonly record: CheckedRecord;
   readonly leaf: Uint8Array;
-  /** First record of the row that holds its texts. */
-  readonly row: number;
 }
 
 /**

@@ -87,18 +87,18 @@ export class GroupChecker {
     const { key, group } = stored;
     const split = (bytes: Uint8Array): readonly WholeTexts[] => splitTexts(bodyTable.decode(bytes));
     const table = { name: bodyTable.name, keyOf: (seq: number) => bodyTable.key(group.node, seq), split };
-    const payloads = stored.payloads === null ? null : openPayloads(report, group, stored.payloads);
+    const payloads = stored.payloads === null ? null : heldPayloads(report, group, stored.payloads);
     report.count('groups');
     const leaves: Uint8Array[] = [];
     const records: CheckedRecord[] = [];
     const further: AttestationRecord[] = [];
     const facts = new FactsMaker();
-    for (const { item: texts, key: bodyKey, row } of itemsOf(report, table, stored.bodies)) {
+    for (const texts of itemsOf(report, table, stored.bodies)) {
       const at = leaves.length;
-      leaves.push(recordLeaf(nativeSuite, texts.head));
-      const record = recordAt(report, group, group.first + at, bodyKey, texts, isProven);
+      leaves.push(recordLeaf(nativeSuite, texts.item.head));
+      const record = readRecord(report, group, group.first + at, texts, isProven);
       if (record === undefined) continue;
-      records.push({ ...facts.factsOf(record), row });
+      records.push({ ...facts.factsOf(record), row: texts.row });
       if (hasFurtherRows(record)) further.push(record);
       if (payloads !== null) this.#checkPayload(report, record, payloads, at, isProven);
     }
@@ -114,7 +114,7 @@ export class GroupChecker {
   #checkPayload(
     report: Report,
     record: AttestationRecord,
-    { ciphertexts, seeds }: OpenPayloads,
+    { ciphertexts, seeds }: HeldPayloads,
     at: number,
     isProven: boolean,
   ): void {
@@ -130,7 +130,7 @@ export class GroupChecker {
 const NOTHING_DERIVED: CheckedGroup = { leaves: null, records: [], further: [] };
 
 /** Of a group's records in order; undefined where rows do not cover them. */
-interface OpenPayloads {
+interface HeldPayloads {
   readonly ciphertexts: readonly RunItem<Uint8Array>[] | undefined;
   readonly seeds: readonly RunItem<Uint8Array | null>[] | undefined;
 }
@@ -139,7 +139,7 @@ interface OpenPayloads {
  * A ciphertext and a place for a key for each record. Null of a group without any: it was taken back from peers, who
  * never had them.
  */
-function openPayloads(report: Report, { node, size }: Group, payloads: StoredPayloads): OpenPayloads | null {
+function heldPayloads(report: Report, { node, size }: Group, payloads: StoredPayloads): HeldPayloads | null {
   const ciphertextTable = {
     name: payloadTable.name,
     keyOf: (seq: number) => payloadTable.key(seq),
@@ -160,48 +160,40 @@ function openPayloads(report: Report, { node, size }: Group, payloads: StoredPay
 }
 
 /** The record of texts that are canonical and in their place; undefined of others, which are reported. */
-function recordAt(
+function readRecord(
   report: Report,
   { node }: Group,
   seq: number,
-  key: string,
-  texts: WholeTexts,
+  { item: texts, row }: RunItem<WholeTexts>,
   isProven: boolean,
 ): AttestationRecord | undefined {
-  const record = readRecord(report, key, texts, seq, isProven);
-  if (record === undefined || (record.node === node && record.seq === seq)) return record;
-  report.problem(bodyTable.name, key, `record ${seq} is of another node or place`);
-  return undefined;
-}
-
-function readRecord(
-  report: Report,
-  key: string,
-  texts: WholeTexts,
-  seq: number,
-  isProven: boolean,
-): AttestationRecord | undefined {
+  const problem = (detail: string): void => {
+    report.problem(bodyTable.name, bodyTable.key(node, row), `record ${seq} ${detail}`);
+  };
   try {
-    return isProven ? rereadRecord(texts) : openRecord(nativeSuite, texts);
+    const record = isProven ? rereadRecord(texts) : openRecord(nativeSuite, texts);
+    if (record.node === node && record.seq === seq) return record;
+    problem('is of another node or place');
   } catch (error) {
-    report.problem(bodyTable.name, key, `record ${seq} does not read: ${reasonOf(error)}`);
-    return undefined;
+    problem(`does not read: ${reasonOf(error)}`);
   }
+  return undefined;
 }
 
 function openPayload(
   report: Report,
   cipher: PayloadCipher,
   record: AttestationRecord,
-  { key, item: ciphertext }: RunItem<Uint8Array>,
+  { row, item: ciphertext }: RunItem<Uint8Array>,
   seed: Uint8Array,
 ): void {
+  const problem = (detail: string): void => report.problem(payloadTable.name, payloadTable.key(row), detail);
   try {
     const { salt, text } = cipher.open(record.id, { seed, ciphertext });
     if (payloadTextMatches(nativeSuite, record, salt, text)) report.count('payloadsOpened');
-    else report.problem(payloadTable.name, key, `the payload of record ${record.seq} is not what it committed to`);
+    else problem(`the payload of record ${record.seq} is not what it committed to`);
   } catch (error) {
-    report.problem(payloadTable.name, key, reasonOf(error));
+    problem(reasonOf(error));
   }
 }
 

@@ -26,8 +26,8 @@ const WAITING_RANGES = 1;
 /** Far above what a range takes. */
 const THREAD_HEAP_MIB = 96;
 /**
- * A range's values are young together: with a third of this they survive several collections, and checking a record takes
- * a tenth more.
+ * A range's values are young together: with a third of this they survive several collections, and checking a record
+ * takes a tenth more. In MiB.
  */
 const THREAD_YOUNG_HEAP_MIB = 48;
 const RANGE_MS = 600_000;

@@ -25,13 +25,14 @@ export class IndexWalk<Value extends number | string> {
     const { store } = this.#source;
     const texts = await store.getTexts(rows.map(({ key }) => key));
     for (const [i, row] of rows.entries()) {
-      if (texts[i] === String(row.value)) this.#right++;
-      else this.#wrong(row, await store.get(row.key));
+      const text = texts[i];
+      if (text === String(row.value)) this.#right++;
+      else this.#compare(row, text === undefined ? text : await store.get(row.key));
     }
   }
 
-  /** A row that has not the text that it is written with. */
-  #wrong({ key, value }: ExpectedRow<Value>, bytes: Uint8Array | undefined): void {
+  /** By its bytes: of a row that has not the text that such rows are written with. */
+  #compare({ key, value }: ExpectedRow<Value>, bytes: Uint8Array | undefined): void {
     const { report } = this.#source;
     if (bytes === undefined) return report.problem(this.#table.name, key, 'is missing');
     const held = decodeRow(report, this.#table, key, bytes);

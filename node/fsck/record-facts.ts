@@ -1,7 +1,7 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { facetText } from '../../protocol/frameworks/facet.ts';
 import { countsAsUse } from '../accounts/limits/usage-table.ts';
-import { subjectsOf } from '../governance/agents/agent-tally-table.ts';
+import { mayMention } from '../governance/agents/agent-tally-table.ts';
 import { sourceName } from '../records/chain-tables.ts';
 import { COMMON_PROJECTIONS } from '../records/record-tables.ts';
 import { OWN_PROJECTIONS } from '../services/projections.ts';
@@ -53,9 +53,5 @@ const PROJECTIONS = [...COMMON_PROJECTIONS, ...OWN_PROJECTIONS];
  * or whose record it is about.
  */
 export function hasFurtherRows(record: AttestationRecord): boolean {
-  return (
-    record.claims.agentId !== undefined ||
-    subjectsOf(record).length > 0 ||
-    PROJECTIONS.some(({ rowsOf }) => rowsOf(record).length > 0)
-  );
+  return mayMention(record) || PROJECTIONS.some(({ rowsOf }) => rowsOf(record).length > 0);
 }

@@ -7,6 +7,7 @@ import { bodyTable } from '../records/record-tables.ts';
 import { seqAt, sourceIndex } from '../records/sources/source-index.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './derived-walk.ts';
+import type { CheckedRecord } from './group-check.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { textsAt } from './record-at.ts';
 import { type IndexState, SourceIndexWalk } from './source-index-walk.ts';
@@ -52,12 +53,12 @@ export class SourceWalk {
   }
 
   async take(records: readonly DerivedRecord[]): Promise<void> {
-    for (const { record, leaf, row } of records) {
+    for (const { record, leaf } of records) {
       const { source: name, sourceId } = record.shared;
       const known = this.#last.get(name);
       const source = known?.source ?? sourceKey(sourceId);
       const last = known ?? (await this.#recall(record, source));
-      if (last !== undefined && !follows(record, last)) this.#broken(row, record);
+      if (last !== undefined && !follows(record, last)) this.#broken(record);
       const state = last?.index ?? 'lost';
       const index = this.#isOwn ? await this.#index.take({ record, leaf, source }, state) : 'due';
       this.#remember(name, { source, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf), index });
@@ -92,7 +93,7 @@ export class SourceWalk {
     this.#evicted = true;
   }
 
-  #broken(row: number, { seq, sourceSeq }: RecordFacts): void {
+  #broken({ seq, sourceSeq, row }: CheckedRecord): void {
     const key = bodyTable.key(this.#node, row);
     const detail = `record ${seq} does not follow the one before of its source (sourceSeq ${sourceSeq})`;
     const severity = this.#isOwn ? 'problem' : 'warning';

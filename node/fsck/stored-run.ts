@@ -18,8 +18,7 @@ export interface StoredRun {
 
 /** One thing of a row that holds several, in order of seq. */
 export interface RunItem<Item> {
-  /** Key of the row that holds it, and the seq of the row's first record. */
-  readonly key: string;
+  /** First record of the row that holds it. */
   readonly row: number;
   readonly item: Item;
 }
@@ -90,7 +89,7 @@ export function* itemsOf<Item>(
     const held = row && splitRow(report, name, split, row);
     if (held === undefined || held.length === 0) return;
     if (taken + held.length > size) return report.problem(name, key, 'reaches past its group');
-    for (const item of held) yield { key, row: at, item };
+    for (const item of held) yield { row: at, item };
     taken += held.length;
   }
   reportStray(report, name, left);

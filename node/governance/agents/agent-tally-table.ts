@@ -91,6 +91,11 @@ export function mentionsOf(
   return [...agents].map((agent) => [agent, mention]);
 }
 
+/** Whether a record may count for an agent: of any other, `mentionsOf` has none. */
+export function mayMention(record: AttestationRecord): boolean {
+  return record.claims.agentId !== undefined || subjectsOf(record).length > 0;
+}
+
 /** An agent's counts with one more record in them. */
 export function addMention(
   before: AgentTallyRow = NOTHING,

@@ -94,7 +94,7 @@ export function namesCipher(first: number | undefined): boolean {
 const SHARED_BYTES = 64 << 10;
 const MAX_SHARED_BYTES = 8 << 10;
 let shared = Buffer.alloc(0);
-/** Room for one payload that is opened. */
+/** Where one payload at a time is opened. */
 const opened = Buffer.allocUnsafeSlow(SHARED_BYTES);
 
 export class PayloadDamagedError extends Error {
@@ -130,7 +130,7 @@ export class PayloadCipher {
    */
   seal(id: RecordId, salt: Uint8Array, text: string): SealedPayload {
     const length = SALT_BYTES + Buffer.byteLength(text);
-    const ciphertext = ciphertextRoom(length + TAG_BYTES);
+    const ciphertext = ciphertextBuffer(length + TAG_BYTES);
     ciphertext.write(text, SALT_BYTES);
     return this.#sealed(CHACHA20, id, salt, ciphertext);
   }
@@ -143,7 +143,7 @@ export class PayloadCipher {
     const bytes = Buffer.from(text);
     if (bytes.length > MAX_PADDED_TEXT_BYTES) return this.seal(id, salt, text);
     const packed = packText(bytes);
-    const ciphertext = ciphertextRoom(SALT_BYTES + packed.length + TAG_BYTES);
+    const ciphertext = ciphertextBuffer(SALT_BYTES + packed.length + TAG_BYTES);
     ciphertext.set(packed, SALT_BYTES);
     return this.#sealed(CHACHA20_PACKED, id, salt, ciphertext);
   }
@@ -181,7 +181,7 @@ export class PayloadCipher {
   #plainOf(id: RecordId, seed: Uint8Array, ciphertext: Uint8Array): Uint8Array | undefined {
     if (seed.length === GCM_SEED_BYTES) return openGcm(this.#dataKey(GCM_KEY_WORD, id, seed), ciphertext);
     if (seed.length !== SEED_BYTES || !namesCipher(seed[0])) return undefined;
-    const plain = plainRoom(ciphertext.length - TAG_BYTES);
+    const plain = plainBuffer(ciphertext.length - TAG_BYTES);
     try {
       sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
         plain,
@@ -203,7 +203,7 @@ export class PayloadCipher {
 }
 
 /** Ciphertexts of a group are let go of together: small ones share memory, whose every piece the collector tracks. */
-function ciphertextRoom(length: number): Buffer {
+function ciphertextBuffer(length: number): Buffer {
   if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
   if (shared.length < length) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
   const room = shared.subarray(0, length);
@@ -211,8 +211,8 @@ function ciphertextRoom(length: number): Buffer {
   return room;
 }
 
-/** What is opened is read before the next is: small ones need no memory of their own, which takes longer to make and let go. */
-function plainRoom(length: number): Buffer {
+/** What is opened is read before the next is: memory of its own takes longer to make and let go. */
+function plainBuffer(length: number): Buffer {
   return length > opened.length ? Buffer.allocUnsafeSlow(length) : opened.subarray(0, length);
 }
 

@@ -51,7 +51,7 @@ async function findings(changes: readonly Operation[], maxSources: number): Prom
   const facts = new FactsMaker();
   for (let at = 0; at < records.length; at += 6) {
     const some = records.slice(at, at + 6);
-    await walk.take(some.map(({ record, leaf }) => ({ record: facts.factsOf(record), leaf, row: record.seq })));
+    await walk.take(some.map(({ record, leaf }) => ({ record: { ...facts.factsOf(record), row: record.seq }, leaf })));
   }
   await walk.finish();
   await store.write(before);
