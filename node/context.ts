@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { knownNode } from '../protocol/log/decision-state.ts';
-import { timestampOf } from '../protocol/time.ts';
 import { type AccountServices, openAccountServices } from './accounts/account-services.ts';
 import { type AlertServices, openAlertServices } from './alerts/alert-services.ts';
 import { Refusals } from './accounts/limits/refusals.ts';
@@ -13,18 +12,9 @@ import { rosterLedger } from './anchoring/ledger/config.ts';
 import { CertificateThread } from './certificates/certificate-thread.ts';
 import { type NodeConfig, VERSION } from './config/config.ts';
 import { Equivocations } from './federation/equivocations.ts';
-import { FederationSync } from './federation/federation.ts';
-import { Leaving } from './federation/leaving.ts';
-import { FEDERATION_LIMITS } from './federation/limits.ts';
-import { LogFollower } from './federation/log-follower.ts';
-import { firstMembers } from './federation/own-membership.ts';
-import { PublicNode } from './federation/public-node.ts';
 import { dropTree } from './federation/reread.ts';
-import { RosterVotes } from './federation/roster-votes.ts';
-import { NodeStart, OwnNames, StartMarks } from './federation/start/node-start.ts';
+import { NodeStart, StartMarks } from './federation/start/node-start.ts';
 import { readRestorations } from './federation/start/restoration-table.ts';
-import { StartAnswers } from './federation/start/start-answers.ts';
-import { StatementNamer } from './federation/statement-namer.ts';
 import { openNodeStore } from './fsck/migration/migrate-store.ts';
 import { type AgentServices, openAgentServices } from './governance/agents/agent-services.ts';
 import { type GovernanceServices, openGovernanceServices } from './governance/governance-services.ts';
@@ -34,18 +24,16 @@ import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { Sealer } from './intake/sealing/sealer.ts';
 import { Chains } from './log/chains.ts';
 import type { CheckpointStore } from './log/checkpoint-store.ts';
-import { decidedBatch, decidedBy } from './log/decided-batches.ts';
+import { decidedBatch } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
 import { FederationKeys } from './log/members/federation-keys.ts';
 import { openGivenRosters } from './log/members/given-rosters.ts';
 import type { OwnKeys } from './log/members/own-keys.ts';
-import { Rescue } from './log/rescue.ts';
-import { chainStart, Vouching } from './log/vouching.ts';
+import { chainStart } from './log/vouching.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { watchNode } from './metrics/watch-node.ts';
 import { openPackServices, type PackServices } from './packs/pack-services.ts';
 import { openPaymentMeans, openPaymentServices, type PaymentServices } from './payments/payment-services.ts';
-import { sealingKeysOf } from './records/chain-tables.ts';
 import { PayloadCipher } from './records/payload/payload-cipher.ts';
 import { RecordLists } from './records/sources/record-page.ts';
 import { type ListServices, openListServices } from './screening/lists/list-services.ts';
@@ -56,11 +44,10 @@ import { OWN_PROJECTIONS } from './services/projections.ts';
 import { openRegwatchServices, type RegwatchServices } from './services/regulatory-feed/regwatch-services.ts';
 import { DuePurges } from './store/due-purges.ts';
 import type { Store } from './store/store.ts';
-import type { Transport } from './transport/contract.ts';
-import { createTransport } from './transport/transport.ts';
 import { Pages } from './pages/pages.ts';
 import { Confirmations, ConfirmationWatch } from './verification/attestation/confirmation-watch.ts';
 import { openVerificationServices, type VerificationServices } from './verification/verification-services.ts';
+import { type FederationServices, openFederationServices } from './wiring/federation-services.ts';
 import { type ForeignServices, openForeignServices, openStatementFollower } from './wiring/foreign-account-services.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './wiring/key-services.ts';
 import { Connections } from './wiring/connections.ts';
@@ -75,6 +62,7 @@ export interface NodeContext
   extends
     AccountServices,
     AgentServices,
+    FederationServices,
     ForeignServices,
     ListServices,
     LedgerServices,
@@ -98,22 +86,11 @@ export interface NodeContext
   readonly baseUrl: () => string;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
-  readonly transport: Transport;
-  readonly federation: FederationSync;
-  /** The federation's log, built from the ledger. */
-  readonly follower: LogFollower;
-  /** Names on the ledger what this member wants in force. */
-  readonly namer: StatementNamer;
-  readonly rescue: Rescue;
   readonly federationLog: FederationLog;
   readonly checkpointStore: CheckpointStore;
-  readonly vouching: Vouching;
-  readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
   /** How this node comes to sign. */
   readonly start: NodeStart;
-  /** What it told others at their starts, and may name in their place. */
-  readonly starts: StartAnswers;
   readonly confirmations: Confirmations;
   /** Makes the certificates of records. */
   readonly certificates: CertificateThread;
@@ -207,101 +184,24 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     parts.get('verification').misdeeds.wordOf(pair),
   );
   const services = { ...ledgerless, equivocations };
-  const transport = createTransport({
-    self,
-    seed: own.peerSeed,
-    listen: config.peerListen,
-    digest: keys.rosters.digest,
-    members: firstMembers(keys.rosters, self),
-    ...connections.transport(),
-    log: log.child({ component: 'transport' }),
-    limits: FEDERATION_LIMITS,
-  });
-  const federation = opening.use(
-    new FederationSync({
+  const membership = opening.use(
+    await openFederationServices({
       ...services,
-      self,
-      ...signing.terms(now),
-      decided: decidedBy(() => federationLog),
-      transport,
-      askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
-      ...connections.federation(people, governance),
-      random,
-      outbox: anchoring,
-    }),
-  );
-  parts.add({ federation });
-  const names = await OwnNames.open(store, self);
-  const follower = opening.use(
-    await LogFollower.open({
-      ...services,
-      self,
-      ...signing.terms(now),
-      config: ledger,
+      config,
+      ledger,
+      own,
+      signing,
       federationLog,
-      transport,
-      faults: federation.faults,
-      findRoster: (hash) => federation.findRoster(hash),
-      clock: now,
-      ...connections.follower(names),
+      anchoring,
+      people,
+      governance,
+      parts,
+      connections,
+      overrides,
       random,
     }),
   );
-  parts.add({ follower });
-  const leaving = new Leaving({
-    ...services,
-    ...overrides.leaving,
-    federationLog,
-    currentRosters: keys.currentRosters,
-    checkpoints: follower.checkpointStore,
-  });
-  const starts = await StartAnswers.open(
-    { store, chains, checkpointStore: follower.checkpointStore },
-    keys.rosters.nodes,
-  );
-  parts.add({ leaving, starts });
-  const rosterVotes = new RosterVotes({
-    self,
-    store,
-    federationLog,
-    identity: own.identity,
-    now: () => timestampOf(now()),
-    onVote: () => parts.get('namer').name(),
-  });
-  const namer = opening.use(
-    new StatementNamer({
-      ...services,
-      self,
-      votes: rosterVotes,
-      federationLog,
-      sealingKeys: (node) => sealingKeysOf(store, node),
-      witnessingKeys: (node) => follower.checkpointStore.of(node).map(({ checkpoint }) => checkpoint.keyId),
-      ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
-    }),
-  );
-  parts.add({ namer });
-  const rescue = opening.use(
-    await Rescue.open({
-      ...services,
-      self,
-      federationLog,
-      readingState: () => follower.readingState(),
-      mayRescue: (node, batch) => starts.mayRescue(node, batch),
-      removalTime: (node) => leaving.removalTime(node),
-      ensure: (batch) => anchoring.ensureRescue(batch),
-      ...overrides.rescue,
-    }),
-  );
-  parts.add({ rescue });
-  const vouching = opening.use(
-    await Vouching.open({
-      ...services,
-      self,
-      federationLog,
-      ...connections.vouching(),
-    }),
-  );
-  parts.add({ vouching });
+  const { transport, federation, follower } = membership;
   const sealer = opening.use(
     await Sealer.open({
       ...services,
@@ -349,13 +249,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const start = new NodeStart({
     ...overrides,
     ...services,
+    ...membership,
     self,
     marks,
-    names,
-    follower,
-    federation,
     anchoring,
-    namer,
     intake,
     sealer,
     ownKeys,
@@ -415,10 +312,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...people,
     intake,
     sealer,
-    transport,
-    federation,
-    follower,
-    vouching,
+    ...membership,
     anchoring,
     storageGuard,
   });
@@ -445,18 +339,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     baseUrl,
     chains,
     equivocations,
-    transport,
-    federation,
-    follower,
-    namer,
-    rescue,
+    ...membership,
     federationLog,
     checkpointStore: follower.checkpointStore,
-    vouching,
-    rosterVotes,
     ownKeys,
     start,
-    starts,
     confirmations,
     certificates,
     packs,
