@@ -41,8 +41,8 @@ export async function compile({ texts }: Sources, folder: string): Promise<void>
       format: 'esm',
       platform: 'node',
       target: 'esnext',
-      // A text in which any character is none of Latin-1 takes two bytes of memory for each: comments hold some,
-      // strings are escaped, and expressions are written so in the sources.
+      // A text with any character beyond ASCII takes two bytes of memory for each: comments hold some, strings are
+      // escaped, and expressions are written so in the sources.
       charset: 'ascii',
       minifyWhitespace: true,
       lineLimit: LINE_CHARACTERS,

@@ -27,7 +27,7 @@ export type LawsNamed = ReadonlyMap<string, ReadonlySet<string>>;
 const NUMBER = String.raw`\d{1,3}(?!\d|\s*(?:CFR|CCR|RCNY|U\.?S\.?C))(?:\s*\([^)]{1,6}\))*`;
 const BETWEEN = String.raw`\s*(?:,|and|&|or|to|\+|/|-|\u2013)\s*(?:arts?\.?|articles?)?\s*`;
 /** `Art. 18(1), 47(1)`; `Annexes IV and XI`; `18(1)`. */
-const ARTICLES = new RegExp(String.raw`(?:\b(?:arts?\.?|articles?)|§+)\s*${NUMBER}(?:${BETWEEN}${NUMBER})*`, 'gi');
+const ARTICLES = new RegExp(String.raw`(?:\b(?:arts?\.?|articles?)|\u00a7+)\s*${NUMBER}(?:${BETWEEN}${NUMBER})*`, 'gi');
 const ANNEXES = /\bannex(?:es)?\s+[IVX]+(?:\s*(?:,|and|&|\+)\s*(?:annex\s+)?[IVX]+)*\b/gi;
 const PARAGRAPHS = /(?<![\w.-])\d{1,3}\s*\(\d[^)]{0,5}\)(?:\s*\([^)]{1,6}\))*/g;
 
