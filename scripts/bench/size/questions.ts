@@ -14,9 +14,18 @@ export interface AnswerTimes {
   readonly p99: number;
   /** Processor time of an answer, of all threads of the node, in microseconds. */
   readonly all: number;
+  readonly perSecond: number;
 }
 
-/** What is asked of a node, one request after the other over one connection. */
+/** How often is asked, after requests that are not counted, and over how many connections. */
+export interface Asking {
+  readonly warmUp: number;
+  readonly times: number;
+  /** Each with one request under way. Default: 1. */
+  readonly connections?: number;
+}
+
+/** What is asked of a node. */
 export interface Question {
   readonly name: string;
   /** Throws where the answer is not that of a whole, confirmed record. */
@@ -25,6 +34,13 @@ export interface Question {
 
 const bodies = decisionBodies(BODIES);
 let nextBody = 0;
+
+export const VERIFY: Question = {
+  name: 'verify',
+  async ask(client, baseUrl, { id }) {
+    require(id, member(await client.get(`${baseUrl}/v1/verify/${id}`), 'verified') === true);
+  },
+};
 
 export const QUESTIONS: readonly Question[] = [
   {
@@ -40,12 +56,7 @@ export const QUESTIONS: readonly Question[] = [
       require(id, member(await client.get(`${baseUrl}/v1/status/${id}`), 'status') === 'confirmed');
     },
   },
-  {
-    name: 'verify',
-    async ask(client, baseUrl, { id }) {
-      require(id, member(await client.get(`${baseUrl}/v1/verify/${id}`), 'verified') === true);
-    },
-  },
+  VERIFY,
   {
     name: `list of ${LIST_LIMIT}`,
     async ask(client, baseUrl, { id, sourceId, submittedAt }) {
@@ -62,29 +73,37 @@ export const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/**
- * Asks the process `pid` so often, each time about a record that `pick` gives, after `warmUp` requests that are not
- * counted.
- */
+/** Asks the process `pid`, each time about a record that `pick` gives. */
 export async function timesOf(
   pid: number,
   ask: (about: Sample) => Promise<void>,
   pick: () => Sample,
-  { warmUp, times }: { readonly warmUp: number; readonly times: number },
+  { warmUp, times, connections = 1 }: Asking,
   signal: AbortSignal,
 ): Promise<AnswerTimes> {
   for (let i = 0; i < warmUp; i++) await ask(pick());
   const found: number[] = [];
+  let begun = 0;
+  const connection = async (): Promise<void> => {
+    while (begun++ < times) {
+      signal.throwIfAborted();
+      const about = pick();
+      const asked = performance.now();
+      await ask(about);
+      found.push(performance.now() - asked);
+    }
+  };
   const before = await processorTime(pid);
-  while (found.length < times) {
-    signal.throwIfAborted();
-    const about = pick();
-    const started = performance.now();
-    await ask(about);
-    found.push(performance.now() - started);
-  }
+  const started = performance.now();
+  await Promise.all(Array.from({ length: connections }, connection));
+  const milliseconds = performance.now() - started;
   const after = await processorTime(pid);
-  return { p50: percentile(found, 0.5), p99: percentile(found, 0.99), all: (after.all - before.all) / times };
+  return {
+    p50: percentile(found, 0.5),
+    p99: percentile(found, 0.99),
+    all: (after.all - before.all) / times,
+    perSecond: (times * 1000) / milliseconds,
+  };
 }
 
 function require(id: string, holds: boolean): void {

@@ -3,6 +3,10 @@ import { count, mebibytes, microseconds, milliseconds, ratio, type TextTable } f
 import type { AnswerTimes } from './questions.ts';
 import type { StoreCheck } from './store-check.ts';
 
+export interface NamedTimes extends AnswerTimes {
+  readonly name: string;
+}
+
 /** What was found of a node with so many records. */
 export interface SizeFigures {
   readonly records: number;
@@ -16,7 +20,9 @@ export interface SizeFigures {
   /** After the start, and after all questions. */
   readonly idle: ResidentBytes;
   readonly busy: ResidentBytes;
-  readonly times: readonly (AnswerTimes & { readonly name: string })[];
+  readonly times: readonly NamedTimes[];
+  /** Verdicts of records that were verified before. */
+  readonly again: readonly NamedTimes[];
   readonly bytesARecord: number;
   readonly check: StoreCheck;
 }
@@ -43,15 +49,15 @@ export function sizeTable(found: readonly SizeFigures[]): TextTable {
   ];
 }
 
-function linesOf({ times }: SizeFigures): readonly Line[] {
+function linesOf({ times, again }: SizeFigures): readonly Line[] {
   return [
     { name: 'filled, records/s', figure: (of) => of.filledPerSecond, text: count },
     { name: 'filled, processor a record', figure: (of) => of.filledAll, text: microseconds },
     { name: 'start', figure: (of) => of.startMs, text: milliseconds },
-    ...times.flatMap(({ name }, i): Line[] => [
-      { name: `${name}, p50`, figure: (of) => of.times[i]?.p50 ?? Number.NaN, text: milliseconds },
-      { name: `${name}, p99`, figure: (of) => of.times[i]?.p99 ?? Number.NaN, text: milliseconds },
-      { name: `${name}, processor`, figure: (of) => of.times[i]?.all ?? Number.NaN, text: microseconds },
+    ...times.flatMap(({ name }, i) => timeLines(name, (of) => of.times[i])),
+    ...again.flatMap(({ name }, i): Line[] => [
+      { name: `${name}, a second`, figure: (of) => of.again[i]?.perSecond ?? Number.NaN, text: count },
+      ...timeLines(name, (of) => of.again[i]),
     ]),
     { name: 'memory of its own, started', figure: (of) => of.idle.own, text: mebibytes },
     { name: 'memory of its own, asked', figure: (of) => of.busy.own, text: mebibytes },
@@ -60,6 +66,14 @@ function linesOf({ times }: SizeFigures): readonly Line[] {
     { name: 'fsck', figure: (of) => of.check.seconds, text: seconds },
     { name: 'fsck, records/s', figure: (of) => of.check.records / of.check.seconds, text: count },
     { name: 'fsck, memory of its own', figure: (of) => of.check.own, text: mebibytes },
+  ];
+}
+
+function timeLines(name: string, timesOf: (figures: SizeFigures) => NamedTimes | undefined): Line[] {
+  return [
+    { name: `${name}, p50`, figure: (of) => timesOf(of)?.p50 ?? Number.NaN, text: milliseconds },
+    { name: `${name}, p99`, figure: (of) => timesOf(of)?.p99 ?? Number.NaN, text: milliseconds },
+    { name: `${name}, processor`, figure: (of) => timesOf(of)?.all ?? Number.NaN, text: microseconds },
   ];
 }
 

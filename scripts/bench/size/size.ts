@@ -10,9 +10,9 @@ import { count } from '../table.ts';
 import { until } from '../until.ts';
 import type { Sample } from './fill-forms.ts';
 import { FoundedNode } from './founded-node.ts';
-import { QUESTIONS, timesOf } from './questions.ts';
+import { QUESTIONS, timesOf, VERIFY } from './questions.ts';
 import { Samples } from './samples.ts';
-import { type SizeFigures, sizeTable } from './size-table.ts';
+import { type NamedTimes, type SizeFigures, sizeTable } from './size-table.ts';
 import { checkStore } from './store-check.ts';
 
 const FULL_SIZES = [10_000, 1_000_000, 3_000_000];
@@ -21,6 +21,10 @@ const QUICK_SIZES = [1_000, 3_000];
 /** Requests of each kind at each size, after others of the kind that are not counted. */
 const FULL_ASKED = { warmUp: 200, times: 1_000 };
 const QUICK_ASKED = { warmUp: 5, times: 30 };
+/** Records from all over the store whose verdict was asked for once, and how often it is asked for again. */
+const FULL_AGAIN = { records: 1_000, times: 5_000 };
+const QUICK_AGAIN = { records: 20, times: 60 };
+const AGAIN_CONNECTIONS = [1, 10, 50];
 /** Records that are known by their ids at each size. */
 const SAMPLES = 2_000;
 /** Records between two lines of progress. */
@@ -49,7 +53,8 @@ export const size: Part = {
         'synced, counted, sealed and decided by the local ledger as over HTTP. Each size is measured after the node was stopped and',
         'started again and its store had no more to compact: one request at a time over one connection, about records from all over',
         'the store. Start: until records are accepted. Mapped files are pages of the store that the system takes back when it is short.',
-        'Usage costs the same at any size: what it changes by is what else the machine did meanwhile.',
+        'Usage costs the same at any size: what it changes by is what else the machine did meanwhile. Again: of a thousand such',
+        'records, each verified once before, over so many connections with a request under way on each.',
         'Disk: blocks of the store’s files. fsck ran on the stopped node and found it whole; memory: the most that it held of its own.',
         'Aim: p50 at the largest at most 1.2 times that at the smallest; nothing grows but the disk.',
         ...(cutShort === null ? [] : [cutShort]),
@@ -152,8 +157,9 @@ async function fill(
 async function ask(
   founded: FoundedNode,
   samples: Samples,
-  { quick, say, signal }: BenchOptions,
-): Promise<Pick<SizeFigures, 'startMs' | 'idle' | 'times' | 'busy'>> {
+  options: BenchOptions,
+): Promise<Pick<SizeFigures, 'startMs' | 'idle' | 'times' | 'busy' | 'again'>> {
+  const { quick, say, signal } = options;
   const began = performance.now();
   await using node = await founded.start();
   const startMs = performance.now() - began;
@@ -161,7 +167,7 @@ async function ask(
   await untilIdle(pid, signal);
   const idle = await residentBytes(pid);
   using client = new ClusterClient(founded.apiKey);
-  const times: SizeFigures['times'][number][] = [];
+  const times: NamedTimes[] = [];
   for (const { name, ask: askOne } of QUESTIONS) {
     say(`asking: ${name}`);
     const about = (sample: Sample) => askOne(client, founded.baseUrl, sample);
@@ -170,7 +176,30 @@ async function ask(
       ...(await timesOf(pid, about, () => samples.pick(), quick ? QUICK_ASKED : FULL_ASKED, signal)),
     });
   }
-  return { startMs, idle, times, busy: await residentBytes(pid) };
+  const busy = await residentBytes(pid);
+  return { startMs, idle, times, busy, again: await verifyAgain(pid, client, founded.baseUrl, samples, options) };
+}
+
+/** Verdicts of records that were verified before, with the caches that this left, over so many connections. */
+async function verifyAgain(
+  pid: number,
+  client: ClusterClient,
+  baseUrl: string,
+  samples: Samples,
+  { quick, say, signal }: BenchOptions,
+): Promise<readonly NamedTimes[]> {
+  const { records, times } = quick ? QUICK_AGAIN : FULL_AGAIN;
+  const known = Array.from({ length: records }, () => samples.pick());
+  const pick = () => known[Math.floor(Math.random() * records)] ?? samples.pick();
+  const about = (sample: Sample) => VERIFY.ask(client, baseUrl, sample);
+  say(`asking again: ${VERIFY.name}`);
+  for (const sample of known) await about(sample);
+  const found: NamedTimes[] = [];
+  for (const connections of AGAIN_CONNECTIONS) {
+    const name = `${VERIFY.name} again, ${connections} at a time`;
+    found.push({ name, ...(await timesOf(pid, about, pick, { warmUp: 0, times, connections }, signal)) });
+  }
+  return found;
 }
 
 async function untilIdle(pid: number, signal: AbortSignal): Promise<void> {
@@ -186,8 +215,8 @@ async function untilIdle(pid: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function lineOf({ records, filledPerSecond, times, bytesARecord, check }: SizeFigures): string {
-  const p50s = times.map(({ name, p50 }) => `${name} ${p50.toFixed(2)} ms`).join(', ');
+function lineOf({ records, filledPerSecond, times, again, bytesARecord, check }: SizeFigures): string {
+  const p50s = [...times, ...again].map(({ name, p50 }) => `${name} ${p50.toFixed(2)} ms`).join(', ');
   return (
     `${count(records)} records: filled at ${count(filledPerSecond)}/s; p50: ${p50s}; ${count(bytesARecord)} bytes a record; ` +
     `fsck ${check.seconds.toFixed(1)} s`

@@ -36,6 +36,20 @@ test('requests that warm up are not counted, and an interrupt ends the asking', 
   assert.instance(failure, Error);
 });
 
+test('as many requests are under way as there are connections, and no more are made than asked for', async () => {
+  let [asked, underWay, most] = [0, 0, 0];
+  const ask = async () => {
+    asked++;
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay--;
+  };
+  const asking = { warmUp: 0, times: 20, connections: 3 };
+  const { perSecond } = await timesOf(process.pid, ask, () => sample('a'), asking, signal);
+  assert.equal([asked, most], [20, 3]);
+  assert.ok(perSecond > 0);
+});
+
 test('the table has a column a size, and the largest against the smallest', () => {
   const table = sizeTable([figures(1_000, 2), figures(3_000, 5)]);
   assert.equal(table[0], ['records', '1,000', '3,000', 'largest ÷ smallest']);
@@ -46,6 +60,10 @@ test('the table has a column a size, and the largest against the smallest', () =
   assert.equal(
     table.find(([name]) => name === 'fsck, records/s'),
     ['fsck, records/s', '500', '1,500', '3.00×'],
+  );
+  assert.equal(
+    table.find(([name]) => name === 'verify again, a second'),
+    ['verify again, a second', '20', '50', '2.50×'],
   );
   assert.equal(sizeTable([]), [['', 'nothing measured']]);
 });
@@ -73,7 +91,8 @@ function figures(records: number, p50: number): SizeFigures {
     startMs: 1,
     idle: memory,
     busy: memory,
-    times: [{ name: 'status', p50, p99: p50, all: 1 }],
+    times: [{ name: 'status', p50, p99: p50, all: 1, perSecond: 1 }],
+    again: [{ name: 'verify again', p50, p99: p50, all: 1, perSecond: 10 * p50 }],
     bytesARecord: 1,
     check: { seconds: 2, records, own: 1, processor: { main: 0, all: 0 } },
   };
