@@ -50,6 +50,17 @@ export function timestampOf(epochMilliseconds: number): Timestamp {
   return text;
 }
 
+/** The last moment that the signed form writes, in epoch milliseconds. */
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * The same of a moment that is reckoned from what others assert, as the end of a period is: one after the year 9999 is
+ * its last, so that no record of anyone stops what reads it. Throws `TimeError` before the year 0000.
+ */
+export function cappedTimestampOf(epochMilliseconds: number): Timestamp {
+  return timestampOf(Math.min(epochMilliseconds, LAST_MS));
+}
+
 /**
  * Reads any RFC 3339 time (offsets and 1–9 decimals allowed) from a caller. Returns epoch milliseconds, rounded down:
  * time here has no leap seconds, so one is the second after it. Throws `TimeError` on any other form, on dates that do

@@ -1,4 +1,5 @@
 import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
+import { MAX_BATCH_RECORDS } from '../../protocol/chain/envelope-rules.ts';
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import { isMailAddress } from '../accounts/mail/mail-address.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/mailer.ts';
@@ -23,7 +24,7 @@ import {
   port,
   positive,
   required,
-  upTo,
+  wholeNumber,
 } from './read-variable.ts';
 
 /** Version of the node's software, as `/v1/health` tells it. */
@@ -90,13 +91,12 @@ const DEFAULT_HTTP_HOST = '127.0.0.1';
 const DEFAULT_HTTP_PORT = 4100;
 const DEFAULT_METRICS_LISTEN: ListenAddress = { host: '127.0.0.1', port: 4400 };
 const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
-/** Off: a loss where all cores are busy. */
-const DEFAULT_INTAKE_THREADS = 0;
-/** One thread's order of records, signatures and writes is busy long before. */
-const MAX_INTAKE_THREADS = 16;
+/** Off, as they are a loss where all cores are busy; what orders, signs and writes records is busy long before so many. */
+const INTAKE_THREADS = { least: 0, most: 16, otherwise: 0 };
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
-const DEFAULT_BATCH_MAX_RECORDS = 65_536;
+/** Members refuse a batch of more. */
+const BATCH_RECORDS = { least: 1, most: MAX_BATCH_RECORDS, otherwise: MAX_BATCH_RECORDS };
 /** 20 GiB: of a million usual records and their proofs a pack takes about two. */
 const DEFAULT_PACKS_QUOTA_BYTES = 20 * 1024 ** 3;
 const DEFAULT_FOREIGN_TIER: Tier = 'professional';
@@ -116,9 +116,9 @@ export function configOf(environment: Environment): NodeConfig {
     metrics: listenAddress(environment, 'METRICS_LISTEN', DEFAULT_METRICS_LISTEN),
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
     startsAlone: oneOf(environment, 'START_ALONE', ['0', '1'] as const, '0') === '1',
-    intakeThreads: upTo(environment, 'INTAKE_THREADS', MAX_INTAKE_THREADS, DEFAULT_INTAKE_THREADS),
+    intakeThreads: wholeNumber(environment, 'INTAKE_THREADS', INTAKE_THREADS),
     batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,
-    batchMaxRecords: positive(environment, 'BATCH_MAX_RECORDS', DEFAULT_BATCH_MAX_RECORDS),
+    batchMaxRecords: wholeNumber(environment, 'BATCH_MAX_RECORDS', BATCH_RECORDS),
     payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),
     ledger: ledgerConfig(environment),
     storageQuotaBytes:

@@ -40,11 +40,22 @@ export function positive(environment: Environment, name: Variable, otherwise: nu
   return value;
 }
 
-/** A whole number from 0 on. */
-export function upTo(environment: Environment, name: Variable, most: number, otherwise: number): number {
+/** Bounds of a whole number, both of them allowed. */
+interface WholeNumbers {
+  readonly least: number;
+  readonly most: number;
+  readonly otherwise: number;
+}
+
+/** Throws `ConfigError` where the variable is no whole number within the bounds. */
+export function wholeNumber(
+  environment: Environment,
+  name: Variable,
+  { least, most, otherwise }: WholeNumbers,
+): number {
   const value = Number(environment[name] ?? otherwise);
-  if (!Number.isInteger(value) || value < 0 || value > most) {
-    throw new ConfigError(`${name} is no whole number up to ${most}`);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new ConfigError(`${name} is no whole number from ${least} to ${most}`);
   }
   return value;
 }

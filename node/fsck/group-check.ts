@@ -99,7 +99,7 @@ export class GroupChecker {
       const record = readRecord(report, group, group.first + at, texts, isProven);
       if (record === undefined) continue;
       records.push({ ...facts.factsOf(record), row: texts.row });
-      if (hasFurtherRows(record)) further.push(record);
+      if (hasFurtherRows(record, stored.payloads !== null)) further.push(record);
       if (payloads !== null) this.#checkPayload(report, record, payloads, at, isProven);
     }
     if (leaves.length < group.size) return NOTHING_DERIVED;

@@ -3,6 +3,7 @@ import { facetText } from '../../protocol/frameworks/facet.ts';
 import { countsAsUse } from '../accounts/limits/usage-table.ts';
 import { mayMention } from '../governance/agents/agent-tally-table.ts';
 import { sourceName } from '../records/chain-tables.ts';
+import type { Projection } from '../records/projection.ts';
 import { COMMON_PROJECTIONS } from '../records/record-tables.ts';
 import { OWN_PROJECTIONS } from '../services/projections.ts';
 
@@ -46,12 +47,12 @@ export class FactsMaker {
   }
 }
 
-const PROJECTIONS = [...COMMON_PROJECTIONS, ...OWN_PROJECTIONS];
-
 /**
- * Whether rows follow from a record beside those that every record has: of a projection, or of an agent that it names
- * or whose record it is about.
+ * Whether rows follow from a record beside those that every record has: of a projection, or where it is the node's own,
+ * of an agent that it names or whose record it is about. What own records alone make is asked of no other: nothing
+ * bounds what a peer's record says but its shape.
  */
-export function hasFurtherRows(record: AttestationRecord): boolean {
-  return mayMention(record) || PROJECTIONS.some(({ rowsOf }) => rowsOf(record).length > 0);
+export function hasFurtherRows(record: AttestationRecord, isOwn: boolean): boolean {
+  const hasRows = ({ rowsOf }: Projection): boolean => rowsOf(record).length > 0;
+  return COMMON_PROJECTIONS.some(hasRows) || (isOwn && (mayMention(record) || OWN_PROJECTIONS.some(hasRows)));
 }

@@ -87,7 +87,8 @@ export function* itemsOf<Item>(
     const key = keyOf(at);
     const row = rowAt(report, name, key, left);
     const held = row && splitRow(report, name, split, row);
-    if (held === undefined || held.length === 0) return;
+    if (held === undefined) return;
+    if (held.length === 0) return report.problem(name, key, 'is empty');
     if (taken + held.length > size) return report.problem(name, key, 'reaches past its group');
     for (const item of held) yield { row: at, item };
     taken += held.length;

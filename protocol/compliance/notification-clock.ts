@@ -1,6 +1,6 @@
 import type { AttestationRecord } from '../chain/record.ts';
 import type { Severity } from '../statement/vocabulary.ts';
-import { type Timestamp, timestampOf } from '../time.ts';
+import { cappedTimestampOf, type Timestamp } from '../time.ts';
 
 /**
  * Days from the start of the service's own clock until the authority is to be told (api-rules §4.2). By severity alone: a
@@ -76,7 +76,7 @@ export function deadlineState(dueAt: number, now: number): DeadlineState {
   return dueAt - now <= DUE_SOON_MS ? 'due-soon' : 'open';
 }
 
-/** Whole days of 24 hours after a time. */
+/** Whole days of 24 hours after a time, as far as there are years. */
 export function daysAfter(at: Timestamp, days: number): Timestamp {
-  return timestampOf(Date.parse(at) + days * DAY_MS);
+  return cappedTimestampOf(Date.parse(at) + days * DAY_MS);
 }

@@ -3,7 +3,7 @@ import type { Asserted } from '../chain/asserted.ts';
 import { Compile } from '../shape-check.ts';
 import { Closed, OrNull } from '../shapes.ts';
 import { REPORT_TYPES, type ReportType } from '../statement/vocabulary.ts';
-import { type Timestamp, timestampOf } from '../time.ts';
+import { cappedTimestampOf, type Timestamp } from '../time.ts';
 import periods from './data/clocks.json' with { type: 'json' };
 import { daysAfter } from './notification-clock.ts';
 
@@ -70,7 +70,7 @@ function timesOf(reports: readonly RegimeReport[]): readonly Timestamp[] {
 
 function endOf(from: Timestamp, { value, unit }: RegimePeriod): Timestamp | null {
   if (value === null) return null;
-  if (unit === 'hours') return timestampOf(Date.parse(from) + value * HOUR_MS);
+  if (unit === 'hours') return cappedTimestampOf(Date.parse(from) + value * HOUR_MS);
   return unit === 'months' ? monthsAfter(from, value) : daysAfter(from, value);
 }
 
@@ -80,7 +80,7 @@ function monthsAfter(from: Timestamp, months: number): Timestamp {
   const day = date.getUTCDate();
   date.setUTCMonth(date.getUTCMonth() + months);
   if (date.getUTCDate() !== day) date.setUTCDate(0);
-  return timestampOf(date.getTime());
+  return cappedTimestampOf(date.getTime());
 }
 
 /** Throws `TypeError` where the file holds anything but periods. */

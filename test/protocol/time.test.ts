@@ -5,6 +5,7 @@ import {
   isTimestamp,
   readRfc3339,
   TimeError,
+  cappedTimestampOf,
   timestampOf,
   timestampOfConsensus,
 } from '../../protocol/time.ts';
@@ -55,6 +56,15 @@ test('times that the signed form cannot hold are refused', () => {
   for (const at of [YEAR_0000_MS - 1, YEAR_9999_END_MS + 1, 1e20, Number.NaN, Number.POSITIVE_INFINITY]) {
     assert.throws(() => timestampOf(at), isTimeError, String(at));
   }
+});
+
+test('the end of a period is at most the last moment of the signed form, and never before the first', () => {
+  const last = '9999-12-31T23:59:59.999Z';
+  for (const at of [YEAR_9999_END_MS, YEAR_9999_END_MS + 1, 1e20, Number.POSITIVE_INFINITY]) {
+    assert.is(cappedTimestampOf(at), last);
+  }
+  assert.is(cappedTimestampOf(YEAR_9999_END_MS - 1), timestampOf(YEAR_9999_END_MS - 1));
+  for (const at of [YEAR_0000_MS - 1, Number.NaN]) assert.throws(() => cappedTimestampOf(at), isTimeError, String(at));
 });
 
 test('reads any RFC 3339 time to the millisecond below', () => {

@@ -4,7 +4,7 @@ import type { StatedKey } from '../../../protocol/accounts/statement.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
-import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { cappedTimestampOf, type Timestamp } from '../../../protocol/time.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { readRecord } from '../../records/record-reader.ts';
@@ -91,7 +91,7 @@ export class KeyRefusals {
   #answer({ account }: ForeignAccount, key: StatedKey, revokedAt: Timestamp | null): ApiKey {
     const { id, scopes, sources, addresses, expiresAt } = key;
     const unsaid = { name: null, preset: null, replacedBy: null, lastUsedDay: null };
-    const createdAt = timestampOf(ulidTime(id.slice(id.lastIndexOf('_') + 1)));
+    const createdAt = cappedTimestampOf(ulidTime(id.slice(id.lastIndexOf('_') + 1)));
     return { ...unsaid, id, account: account.id, scopes, sources, addresses, createdAt, expiresAt, revokedAt };
   }
 }

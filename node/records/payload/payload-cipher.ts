@@ -155,10 +155,15 @@ export class PayloadCipher {
     if (plain === undefined) throw new PayloadDamagedError(`the payload of ${id} does not open`);
     const text = plain.subarray(SALT_BYTES);
     const isPacked = seed.length === SEED_BYTES && seed[0] === CHACHA20_PACKED;
-    return {
-      salt: new Uint8Array(plain.subarray(0, SALT_BYTES)),
-      text: isPacked ? unpacked(id, text) : decodeUtf8(text),
-    };
+    try {
+      return {
+        salt: new Uint8Array(plain.subarray(0, SALT_BYTES)),
+        text: isPacked ? unpacked(id, text) : decodeUtf8(text),
+      };
+    } finally {
+      // An erased payload is in no memory that outlives its reader.
+      plain.fill(0);
+    }
   }
 
   /** `ciphertext`: room for the salt, then the rest of what is sealed, then room for the tag. */

@@ -217,6 +217,11 @@ const DAMAGES: readonly Damage[] = [
     found: ['payload', /does not read/],
   },
   {
+    what: 'a payload row is emptied',
+    mutate: async (r) => [put((await r.at('payload/', 0))[0], NOTHING)],
+    found: ['payload', /is empty/],
+  },
+  {
     what: 'a payload row is stray',
     mutate: copyTo('payload/', 0, 'payload/0000000000009999'),
     found: ['payload', /belongs to nothing/],
@@ -257,6 +262,11 @@ const DAMAGES: readonly Damage[] = [
     what: 'a row of keys is cut between two seeds',
     mutate: edit('payload-keys/', 0, (row) => row.slice(0, -PLACE)),
     found: ['payload-keys', /is missing|does not read/],
+  },
+  {
+    what: 'a row of keys is emptied',
+    mutate: async (r) => [put((await r.at('payload-keys/', 0))[0], NOTHING)],
+    found: ['payload-keys', /is empty/],
   },
   {
     what: 'a row of keys has more than its group',

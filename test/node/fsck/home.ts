@@ -73,8 +73,8 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 }
 
 /**
- * The home of a node `eu` of three, as its own parts write it: `batches` sealed batches of its own and of `us`, with
- * names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the
+ * The home of a node `eu` of three, as its own parts write it: `batches` sealed batches of its own and of `us`, which
+ * has an incident whose clocks end after the last year there is; with names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the
  * federation's log; where it is asked for, with an account of `eu` and one of `us` that name both nodes.
  */
 export async function writeHome(home: string, batches: number, { withStatements = false } = {}): Promise<void> {
@@ -199,6 +199,7 @@ async function ownChain(
     await intake.submitAll(Array.from({ length: 70 + 230 * (batch % 2) }, (_, i) => draft(batch * 1000 + i)));
     for (let i = 0; i < 3; i++) await intake.submit(draft(batch * 1000 + 500 + i));
     if (batch === 1) await more({ node, store, intake, cipher });
+    if (batch === 1 && node === US) await intake.submit(endlessIncident());
     if (batch <= batches) await sealer.seal();
   }
   return { node, store, intake, cipher, sealed, [Symbol.asyncDispose]: () => resources.disposeAsync() };
@@ -217,6 +218,17 @@ function draft(i: number): Draft {
     links: {},
     ...(i % 5 === 0 ? { duplicateKey: `duplicate-${i}` } : {}),
     ...(i % 5 === 1 ? { idempotency: { key: `key-${i}`, request: `request-${i}` } } : {}),
+  };
+}
+
+function endlessIncident(): Draft {
+  return {
+    kind: 'incident',
+    account: 'acc_us_hooli',
+    sourceId: 'triage',
+    payload: canonicalize({ sourceId: 'triage' }),
+    claims: { channel: 'direct', clockStart: timestampOf(Date.UTC(9999, 11, 31)) },
+    links: {},
   };
 }
 

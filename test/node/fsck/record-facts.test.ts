@@ -34,7 +34,7 @@ test('records share facts where all of them are the same, and no others', () => 
   assert.is(shared.isUse, true);
 });
 
-test('a record that a projection has rows of has further rows, and so has one that names an agent or is about one', () => {
+test('an own record that a projection has rows of has further rows, and so has one that names an agent or is about one', () => {
   const projections = [...COMMON_PROJECTIONS, ...OWN_PROJECTIONS];
   const related = [recordId(DECISION.id)];
   const telling = [
@@ -43,12 +43,19 @@ test('a record that a projection has rows of has further rows, and so has one th
     recordOf({ kind: 'incident', links: { related } }),
     recordOf({ kind: 'human_override', links: { original: DECISION.id } }),
   ];
-  for (const record of telling) assert.is(hasFurtherRows(record), true, record.kind);
-  assert.is(hasFurtherRows(DECISION), false);
+  for (const record of telling) assert.is(hasFurtherRows(record, true), true, record.kind);
+  assert.is(hasFurtherRows(DECISION, true), false);
   assert.is(
     projections.some(({ rowsOf }) => rowsOf(DECISION).length > 0),
     false,
   );
+});
+
+test('of a record of another node, only projections that all records have say whether it has further rows', () => {
+  const incident = recordOf({ kind: 'incident' });
+  assert.is(hasFurtherRows(incident, true), true);
+  assert.is(hasFurtherRows(incident, false), false);
+  assert.is(hasFurtherRows(recordOf({ kind: 'human_override', links: { original: DECISION.id } }), false), true);
 });
 
 test.run();

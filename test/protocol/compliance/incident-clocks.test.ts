@@ -33,6 +33,19 @@ test('a death that was reported on day 6 is not after the end of Article 73(4)',
   assert.equal([after('73(4)'), after('73(3)'), after('service')], [false, true, true]);
 });
 
+test('clocks that start on the last day there is end with it', () => {
+  const at = timestampOf(Date.UTC(9999, 11, 31));
+  const triggers = ['dora', 'nis2', 'gdpr'].map((regime) => ({ regime, at }));
+  const record = incident({ clockStart: at, criteria: ['death'], asserted: { triggers } });
+  const others = triggers.flatMap(({ regime }) => [
+    { regime, type: 'initial', at } as const,
+    { regime, type: 'follow-up', at } as const,
+  ]);
+  const ends = incidentClocks(record, { others }).flatMap(({ dueAt }) => dueAt ?? []);
+  assert.equal(new Set(ends), new Set(['9999-12-31T04:00:00.000Z', '9999-12-31T23:59:59.999Z']));
+  assert.is(earliestDue(record).dueAt, '9999-12-31T23:59:59.999Z');
+});
+
 test('every clock names its source, and no regime of another trigger has an end by itself', () => {
   for (const { regime, dueAt, source } of incidentClocks(incident({}), { others: [] })) {
     assert.ok(source.length > 0);
