@@ -1,3 +1,5 @@
+import { Held } from './held.ts';
+
 /** All places are taken, and as many callers wait for one as may. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
@@ -66,13 +68,7 @@ export class Semaphore {
   }
 
   #place(): Disposable {
-    let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (isHeld) this.#pass();
-        isHeld = false;
-      },
-    };
+    return new Held(() => this.#pass());
   }
 
   /** A place is handed on and never free in between: no new caller overtakes one that waits. */

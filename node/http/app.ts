@@ -320,14 +320,17 @@ async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRou
 
 /** Holds a place until the answer is there, and where that is a stream, until it has been sent or given up. */
 async function inPlace(place: Disposable, work: () => Promise<Answer>): Promise<Answer> {
-  using holding = new DisposableStack();
-  holding.use(place);
-  const answer = await work();
-  if (answer.body instanceof Readable && !answer.body.closed) {
-    const held = holding.move();
-    answer.body.once('close', () => held.dispose());
+  let isSending = false;
+  try {
+    const answer = await work();
+    if (answer.body instanceof Readable && !answer.body.closed) {
+      isSending = true;
+      answer.body.once('close', () => place[Symbol.dispose]());
+    }
+    return answer;
+  } finally {
+    if (!isSending) place[Symbol.dispose]();
   }
-  return answer;
 }
 
 async function answerErrors(options: AppOptions, paths: SecretPaths, context: Context, next: Next): Promise<void> {

@@ -4,6 +4,7 @@ import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
+import { Held } from '../concurrency/held.ts';
 import { giveBack } from './arriving-bytes.ts';
 import { BodyBudget, type ByteLimits, discard, type OwnBody, readBytes, readOwnBody, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
@@ -34,11 +35,12 @@ export class BodiesUnderWork {
     if (isShared && held > 0 && held + bytes > this.#limit * HOLDER_SHARE) {
       throw noCapacity('You have as many bytes under way as one caller may have.', 'share');
     }
-    using entering = new DisposableStack();
-    entering.use(this.#held.add(name, bytes));
+    const share = this.#held.add(name, bytes);
     this.#bytes += bytes;
-    entering.defer(() => void (this.#bytes -= bytes));
-    return entering.move();
+    return new Held(() => {
+      this.#bytes -= bytes;
+      share[Symbol.dispose]();
+    });
   }
 }
 

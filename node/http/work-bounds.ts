@@ -1,6 +1,7 @@
 import { HeldPlaces, NoPlaceError } from '../accounts/limits/held-places.ts';
 import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { type BoundedClass, CLASS_BOUNDS, type ClassBounds, type WorkClass } from '../accounts/limits/route-weights.ts';
+import { NOTHING_HELD } from '../concurrency/held.ts';
 import type { BusyError } from '../concurrency/semaphore.ts';
 import { Problem } from './problem.ts';
 
@@ -28,7 +29,7 @@ export class WorkBounds {
 
   /** A place for one call, until it is disposed. Rejects with `Problem` 503. What asks after the health needs none. */
   async enter(of: WorkClass, holder: Holder): Promise<Disposable> {
-    if (of === 'health') return new DisposableStack();
+    if (of === 'health') return NOTHING_HELD;
     try {
       return await this.#classes[of].enter(holder);
     } catch (error) {

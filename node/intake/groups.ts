@@ -7,6 +7,7 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
+import { Held } from '../concurrency/held.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { TentativeHeads } from '../records/sources/sources.ts';
@@ -75,7 +76,7 @@ export class IntakeQueue {
   reserve(count: number): Disposable {
     this.requireCapacity(count);
     this.#reserved += count;
-    return { [Symbol.dispose]: () => void (this.#reserved -= count) };
+    return new Held(() => void (this.#reserved -= count));
   }
 
   push(waiting: WaitingDrafts): Promise<readonly BuiltRecord[]> {

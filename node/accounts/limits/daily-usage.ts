@@ -2,6 +2,7 @@ import { dayEnd, dayOf } from '../../../protocol/audit/day.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
+import { Held } from '../../concurrency/held.ts';
 import { countEndOperation } from '../../records/count-end.ts';
 import type { RecordCounter } from '../../records/record-counters.ts';
 import { groupTable } from '../../records/record-tables.ts';
@@ -113,7 +114,7 @@ export interface DailyStanding {
 }
 
 /** Room for records of a call that is under way. Released once the call is over, however it ended. */
-export interface DailyReservation extends Disposable {
+export interface DailyReservation {
   /** As far as memory knows it; null where the tier has no cap. */
   standing(): DailyStanding | null;
   /** A second call does nothing. */
@@ -300,16 +301,12 @@ export class DailyUsage implements RecordCounter {
 
   #hold(account: string, records: number, limit: number | null): DailyDecision {
     this.#moveReserved(account, records);
-    let isHeld = true;
-    const release = (): void => {
-      if (isHeld) this.#moveReserved(account, -records);
-      isHeld = false;
-    };
+    const held = new Held(() => this.#moveReserved(account, -records));
     const standing = (): DailyStanding | null => {
       const used = this.#counts.get(account, this.#day()) ?? 0;
       return limit === null ? null : { limit, remaining: this.#freeOf(account, used, limit) };
     };
-    return { kind: 'reserved', reservation: { standing, release, [Symbol.dispose]: release } };
+    return { kind: 'reserved', reservation: { standing, release: () => held[Symbol.dispose]() } };
   }
 
   #moveReserved(account: string, records: number): void {

@@ -1,3 +1,4 @@
+import { Held, NOTHING_HELD } from '../../concurrency/held.ts';
 import { BusyError, Semaphore } from '../../concurrency/semaphore.ts';
 import { type Holder, HolderCounts } from './holder-counts.ts';
 import { type ClassBounds, HOLDER_SHARE } from './route-weights.ts';
@@ -37,19 +38,22 @@ export class HeldPlaces {
 
   /** A place until it is disposed; disposing it again changes nothing. Rejects with `NoPlaceError`. */
   async enter(holder: Holder): Promise<Disposable> {
-    using entering = new DisposableStack();
-    entering.use(this.#enterShare(holder));
+    const share = this.#enterShare(holder);
     try {
-      entering.use(await this.#semaphore.enter());
+      const place = await this.#semaphore.enter();
+      return new Held(() => {
+        place[Symbol.dispose]();
+        share[Symbol.dispose]();
+      });
     } catch (error) {
+      share[Symbol.dispose]();
       throw error instanceof BusyError ? new NoPlaceError('places', error) : error;
     }
-    return entering.move();
   }
 
   #enterShare({ kind, id }: Holder): Disposable {
     // The operator is trusted, and nobody is not one.
-    if (kind === 'operator' || kind === 'none') return new DisposableStack();
+    if (kind === 'operator' || kind === 'none') return NOTHING_HELD;
     const name = `${kind}/${id}`;
     if (this.#held.of(name) >= this.#share) throw new NoPlaceError('share');
     return this.#held.add(name);

@@ -1,3 +1,5 @@
+import { Held } from '../../concurrency/held.ts';
+
 /**
  * What kinds there are of those who answer for a call. `operator`: who may write into the node's home. `none`: not
  * known yet.
@@ -32,13 +34,7 @@ export class HolderCounts {
   /** So much more, until it is disposed; disposing it again changes nothing. */
   add(holder: string, amount = 1): Disposable {
     this.#counts.set(holder, this.of(holder) + amount);
-    let isOver = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (!isOver) this.#take(holder, amount);
-        isOver = true;
-      },
-    };
+    return new Held(() => this.#take(holder, amount));
   }
 
   #take(holder: string, amount: number): void {

@@ -37,17 +37,8 @@ export class RequestLimits {
     if (decision.kind === 'refused') throw rateError(decision, account);
     const { window } = decision;
     if (records === 0) return admissionOf(window, await this.#daily.standing(account));
-    let held = await this.#hold(account, records === 'later' ? 0 : records, window);
-    const release = (): void => held.release();
-    return {
-      headers: () => ({ ...rateHeaders(window), ...dailyHeaders(held.standing()) }),
-      reserve: async (more) => {
-        held.release();
-        held = await this.#hold(account, more, window);
-      },
-      release,
-      [Symbol.dispose]: release,
-    };
+    const hold = (count: number) => this.#hold(account, count, window);
+    return new RecordingAdmission(window, hold, await hold(records === 'later' ? 0 : records));
   }
 
   async #hold(account: LimitedAccount, records: number, window: WindowState | null): Promise<DailyReservation> {
@@ -57,6 +48,40 @@ export class RequestLimits {
     const headers = { ...rateHeaders(window), ...dailyHeaders(standing), ...retryAfter(daily.retryAfterSeconds) };
     const message = `The account may record ${standing.limit} a day (UTC).`;
     throw new LimitError('daily-cap-exceeded', message, headers, { kind: 'account', id: account.id });
+  }
+}
+
+/** Of a request that may make records. */
+class RecordingAdmission implements Admission {
+  readonly #window: WindowState | null;
+  readonly #hold: (records: number) => Promise<DailyReservation>;
+  #held: DailyReservation;
+
+  constructor(
+    window: WindowState | null,
+    hold: (records: number) => Promise<DailyReservation>,
+    held: DailyReservation,
+  ) {
+    this.#window = window;
+    this.#hold = hold;
+    this.#held = held;
+  }
+
+  headers(): Headers {
+    return { ...rateHeaders(this.#window), ...dailyHeaders(this.#held.standing()) };
+  }
+
+  async reserve(records: number): Promise<void> {
+    this.#held.release();
+    this.#held = await this.#hold(records);
+  }
+
+  release(): void {
+    this.#held.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
   }
 }
 

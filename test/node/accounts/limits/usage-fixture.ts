@@ -71,12 +71,13 @@ export class UsageFixture implements AsyncDisposable {
   async call(account: LimitedAccount, more: Partial<Draft> = {}): Promise<'recorded' | 'capped' | 'failed'> {
     const decision = await this.usage.reserve(account);
     if (decision.kind === 'refused') return 'capped';
-    using _reservation = decision.reservation;
     try {
       await this.intake.submit(draftOf('source', {}, { account: account.id, ...more }));
       return 'recorded';
     } catch {
       return 'failed';
+    } finally {
+      decision.reservation.release();
     }
   }
 
