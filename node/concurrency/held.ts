@@ -1,6 +1,6 @@
 /**
  * Something that is held until it is disposed; disposing it again changes nothing. Each request holds several: an object
- * literal with a computed name, or a stack of what is held, takes the engine up to ten times as long to make.
+ * literal with a computed name, or a stack of what is held, takes the engine several times as long to make.
  */
 export class Held implements Disposable {
   #release: (() => void) | undefined;

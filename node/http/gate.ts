@@ -69,7 +69,10 @@ export interface Gate {
 }
 
 /** The route, called with who asks and with what it holds of the daily cap. */
-type KeyedAnswer = (caller: Caller, cap: Pick<Admission, 'reserve' | 'release'>) => Promise<Answer>;
+type KeyedAnswer = (caller: Caller, cap: HeldCap) => Promise<Answer>;
+
+/** What a call holds of the daily cap. */
+export type HeldCap = Pick<Admission, 'reserve' | 'release'>;
 
 export interface ApiGateOptions {
   readonly accounts: Pick<Accounts, 'authenticate'>;

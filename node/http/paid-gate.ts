@@ -21,6 +21,7 @@ import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
 import type { Addresses } from '../accounts/limits/client-address.ts';
 import type { Holder } from '../accounts/limits/holder-counts.ts';
 import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
+import { NOTHING_HELD } from '../concurrency/held.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -335,7 +336,7 @@ export class PaidGate {
 }
 
 /** A body of the usual size, parsed where it is asked for. */
-function wholeBody(text: string, parse: () => JsonObject, claimed: Disposable = new DisposableStack()): SplitBody {
+function wholeBody(text: string, parse: () => JsonObject, claimed = NOTHING_HELD): SplitBody {
   return {
     bytes: Buffer.byteLength(text),
     digest: hash('sha256', text, 'hex'),

@@ -1,6 +1,7 @@
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 import { WALLET_ALLOWANCE } from '../accounts/limits/allowances.ts';
+import { Held } from '../concurrency/held.ts';
 import { PaymentError } from './payment-error.ts';
 
 /** An authorization that a wallet has shown, and what it would pay for. */
@@ -61,12 +62,10 @@ export class OpenAuthorizations {
   enter(shown: ShownAuthorization): Disposable {
     const entry = this.#entryOf(shown);
     entry.calls++;
-    return {
-      [Symbol.dispose]: () => {
-        entry.calls--;
-        this.#forgetIdle(shown.payer, shown.name, entry);
-      },
-    };
+    return new Held(() => {
+      entry.calls--;
+      this.#forgetIdle(shown.payer, shown.name, entry);
+    });
   }
 
   /** Enters an authorization that a run before this one left open. */

@@ -3,8 +3,8 @@ import { dailyHeaders, type Headers, LimitError, rateHeaders, retryAfter } from 
 import type { LimitedAccount, RateDecision, RateLimits } from './rate-limits.ts';
 import type { WindowState } from './sliding-window.ts';
 
-/** A request that may go on. Ends with it: then what it held of the daily cap and did not use is free again. */
-export interface Admission extends Disposable {
+/** A request that may go on. Released once it ends: what it held of the daily cap and did not use is free again. */
+export interface Admission {
   /** `RateLimit-*` and `X-Daily-*` as they are now. */
   headers(): Headers;
   /**
@@ -37,8 +37,15 @@ export class RequestLimits {
     if (decision.kind === 'refused') throw rateError(decision, account);
     const { window } = decision;
     if (records === 0) return admissionOf(window, await this.#daily.standing(account));
-    const hold = (count: number) => this.#hold(account, count, window);
-    return new RecordingAdmission(window, hold, await hold(records === 'later' ? 0 : records));
+    let held = await this.#hold(account, records === 'later' ? 0 : records, window);
+    return {
+      headers: () => ({ ...rateHeaders(window), ...dailyHeaders(held.standing()) }),
+      reserve: async (more) => {
+        held.release();
+        held = await this.#hold(account, more, window);
+      },
+      release: () => held.release(),
+    };
   }
 
   async #hold(account: LimitedAccount, records: number, window: WindowState | null): Promise<DailyReservation> {
@@ -51,44 +58,10 @@ export class RequestLimits {
   }
 }
 
-/** Of a request that may make records. */
-class RecordingAdmission implements Admission {
-  readonly #window: WindowState | null;
-  readonly #hold: (records: number) => Promise<DailyReservation>;
-  #held: DailyReservation;
-
-  constructor(
-    window: WindowState | null,
-    hold: (records: number) => Promise<DailyReservation>,
-    held: DailyReservation,
-  ) {
-    this.#window = window;
-    this.#hold = hold;
-    this.#held = held;
-  }
-
-  headers(): Headers {
-    return { ...rateHeaders(this.#window), ...dailyHeaders(this.#held.standing()) };
-  }
-
-  async reserve(records: number): Promise<void> {
-    this.#held.release();
-    this.#held = await this.#hold(records);
-  }
-
-  release(): void {
-    this.#held.release();
-  }
-
-  [Symbol.dispose](): void {
-    this.release();
-  }
-}
-
 function admissionOf(window: WindowState | null, standing: DailyStanding | null): Admission {
   const headers = { ...rateHeaders(window), ...dailyHeaders(standing) };
   const reserve = () => Promise.reject(new RangeError('a request that makes no record reserves none'));
-  return { headers: () => headers, reserve, release: nothing, [Symbol.dispose]: nothing };
+  return { headers: () => headers, reserve, release: nothing };
 }
 
 function rateError(refusal: Extract<RateDecision, { kind: 'refused' }>, { id }: LimitedAccount): LimitError {

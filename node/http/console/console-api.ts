@@ -5,12 +5,12 @@ import type { Context } from 'koa';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import type { AuditLog } from '../../accounts/audit-log/audit-log.ts';
-import type { Admission, RequestLimits } from '../../accounts/limits/request-limits.ts';
+import type { RequestLimits } from '../../accounts/limits/request-limits.ts';
 import type { SignedIn } from '../../accounts/sign-ins/sign-ins.ts';
 import { type AppOptions, createApp } from '../app.ts';
 import { noteAsker, noteCounted } from '../asked-work.ts';
 import { isTakenFrom } from '../authentication.ts';
-import { actionOf, type Gate, heldAtFirst, holderOf, noted, requireScope } from '../gate.ts';
+import { actionOf, type Gate, heldAtFirst, type HeldCap, holderOf, noted, requireScope } from '../gate.ts';
 import { Problem } from '../problem.ts';
 import type { Answer, KeyRoute } from '../route.ts';
 
@@ -105,7 +105,7 @@ export class ConsoleApi implements Gate {
     });
   }
 
-  async #admit(context: Context, route: KeyRoute, { account }: SignedIn['caller']): Promise<Held> {
+  async #admit(context: Context, route: KeyRoute, { account }: SignedIn['caller']): Promise<HeldCap> {
     if (route.method === 'GET') return NOTHING;
     return this.#options.limits.admit(account, actionOf(route), heldAtFirst(context, route));
   }
@@ -117,9 +117,7 @@ export class ConsoleApi implements Gate {
   }
 }
 
-type Held = Pick<Admission, 'release' | 'reserve'>;
-
-const NOTHING: Held = {
+const NOTHING: HeldCap = {
   release() {},
   reserve: () => Promise.reject(new RangeError('a look at a screen makes no records')),
 };

@@ -12,7 +12,7 @@ import type { SourceName } from '../../../protocol/chain/sources.ts';
 import { type Covered, lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
-import { cappedTimestampOf } from '../../../protocol/time.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { covers } from '../../accounts/caller.ts';
 import type { Locks, PlacedLock } from '../../governance/locks.ts';
@@ -102,7 +102,7 @@ async function byEvent(locks: Lookup, source: SourceName): Promise<RetentionAnsw
 async function effectiveFor(locks: Lookup, source: SourceName, covered: Covered): Promise<Effective | undefined> {
   const { until, days, held } = await locks.covering(source, covered);
   if (until === null || days === null) return undefined;
-  return { effectiveUntil: held ? null : cappedTimestampOf(until), retentionPeriodDays: days, legalHold: held };
+  return { effectiveUntil: held ? null : timestampOf(until), retentionPeriodDays: days, legalHold: held };
 }
 
 function itemOf({ record, hold }: PlacedLock): RetentionAnswer['locks'][number] {
@@ -115,7 +115,7 @@ function itemOf({ record, hold }: PlacedLock): RetentionAnswer['locks'][number] 
     retentionPeriodDays: record.claims.retentionDays ?? 0,
     lockedAt: record.submittedAt,
     ...(startsAt === undefined ? {} : { startsAt }),
-    expiresAt: isHeld ? null : cappedTimestampOf(lockEnd(periodOf(record))),
+    expiresAt: isHeld ? null : timestampOf(lockEnd(periodOf(record))),
     legalHold: hold === null ? 'none' : isHeld ? 'active' : 'released',
     releaseAttestationId: hold === null || isHeld ? null : hold,
   };

@@ -7,7 +7,7 @@ import type { RecordId } from '../../../protocol/ids.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import type { PackQuestion } from '../../../protocol/pack/manifest.ts';
 import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
-import { cappedTimestampOf } from '../../../protocol/time.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import type { Erasure } from '../making/asked-records.ts';
 import type { PackTally } from './pack-tally.ts';
 import { cutWords, type ReportSection, tableOf, timeWords } from './report-document.ts';
@@ -142,7 +142,7 @@ export function retentionSection({ kinds }: PackQuestion, { cutKinds, lookedAt }
           String(lock.claims.retentionDays ?? ''),
           lock.claims.legalHold === true && !releases.has(lock.id)
             ? 'legal hold, until released'
-            : timeWords(cappedTimestampOf(lockEnd(periodOf(lock)))),
+            : timeWords(timestampOf(lockEnd(periodOf(lock)))),
         ],
       ),
       tableOf(

@@ -38,7 +38,7 @@ async function refusalOf(admission: Promise<Admission | void>): Promise<LimitErr
 
 test('an admitted request carries where it stands in the minute and the day', () =>
   withLimits(async ({ limits }) => {
-    using admission = await limits.admit(DEVELOPER, ATTEST, 1);
+    const admission = await limits.admit(DEVELOPER, ATTEST, 1);
     assert.equal(admission.headers(), {
       'RateLimit-Limit': '60',
       'RateLimit-Remaining': '59',
@@ -51,15 +51,15 @@ test('an admitted request carries where it stands in the minute and the day', ()
 test('a request that makes no record takes nothing of the day, and shows it', () =>
   withLimits(async ({ limits, fixture }) => {
     await fixture.record('acme', 1_000);
-    using admission = await limits.admit(DEVELOPER, STATUS, 0);
+    const admission = await limits.admit(DEVELOPER, STATUS, 0);
     assert.is(admission.headers()['X-Daily-Remaining'], '0');
   }));
 
 test('a request that turns out to make more holds room for all of it, or for nothing', () =>
   withLimits(async ({ limits, fixture }) => {
     await fixture.record('acme', 400);
-    using admission = await limits.admit(DEVELOPER, ATTEST, 1);
-    using other = await limits.admit(DEVELOPER, ATTEST, 1);
+    const admission = await limits.admit(DEVELOPER, ATTEST, 1);
+    const other = await limits.admit(DEVELOPER, ATTEST, 1);
     await admission.reserve(500);
     assert.is(other.headers()['X-Daily-Remaining'], '99');
     const refused = await refusalOf(other.reserve(101));
@@ -73,16 +73,16 @@ test('a request that turns out to make more holds room for all of it, or for not
 test('a request that may be a repeat is let in where the day is full, and to record something refused then', () =>
   withLimits(async ({ limits, fixture }) => {
     await fixture.record('acme', 1_001);
-    using admission = await limits.admit(DEVELOPER, ATTEST, 'later');
+    const admission = await limits.admit(DEVELOPER, ATTEST, 'later');
     assert.is(admission.headers()['X-Daily-Remaining'], '0');
     assert.is((await refusalOf(admission.reserve(1))).code, 'daily-cap-exceeded');
   }));
 
 test('a tier without limits has no headers of them', () =>
   withLimits(async ({ limits }) => {
-    using unmetered = await limits.admit({ id: 'bench', tier: 'unmetered' }, ATTEST, 1);
+    const unmetered = await limits.admit({ id: 'bench', tier: 'unmetered' }, ATTEST, 1);
     assert.equal(unmetered.headers(), {});
-    using enterprise = await limits.admit({ id: 'big', tier: 'enterprise' }, ATTEST, 1);
+    const enterprise = await limits.admit({ id: 'big', tier: 'enterprise' }, ATTEST, 1);
     assert.equal(Object.keys(enterprise.headers()), ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
   }));
 
@@ -91,7 +91,7 @@ test('a request that recorded nothing gives its place in the day back', () =>
     const admission = await limits.admit(DEVELOPER, ATTEST, 1);
     admission.release();
     assert.is(admission.headers()['X-Daily-Remaining'], '1000');
-    using second = await limits.admit(DEVELOPER, ATTEST, 1);
+    const second = await limits.admit(DEVELOPER, ATTEST, 1);
     await fixture.record('acme', 1);
     second.release();
     assert.is(second.headers()['X-Daily-Remaining'], '999');
