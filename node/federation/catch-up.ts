@@ -95,6 +95,11 @@ export class CatchUp implements AsyncDisposable {
   readonly #options: CatchUpOptions;
   readonly #leads = new Map<NodeId, Map<NodeId, Lead>>();
   readonly #running = new Map<NodeId, Promise<void>>();
+  /**
+   * Of a chain whose next batch was begun again, the peer whose page it was: it alone is asked until the batch is whole,
+   * or it rests, so that a peer with other groups of the batch does not make it begin over and over.
+   */
+  readonly #sole = new Map<NodeId, NodeId>();
   /** Chains that are being dropped in part: nothing of them is pulled. */
   readonly #rewinding = new Set<NodeId>();
   readonly #assemblers = new Map<NodeId, ChainAssembler>();
@@ -201,7 +206,7 @@ export class CatchUp implements AsyncDisposable {
     const arrived = await this.#takeAhead(node, peer, start);
     const page: PulledPage = { node, peer, assembler, batches: [] };
     try {
-      assembler.beginPage();
+      assembler.beginPage(peer);
       try {
         await (arrived === null ? this.#pullNow(page, start) : takeArrived(page, arrived));
       } finally {
@@ -211,8 +216,10 @@ export class CatchUp implements AsyncDisposable {
       // Not one by one, nor exclusive of other questions to the peer.
       if (page.batches.length > 0) await this.#options.onBatches(node, page.batches, peer);
     }
-    // One that was signed again meanwhile is wanted from its first record.
-    return assembler.wanted.batch !== start.batch || assembler.wanted.seq !== start.seq;
+    const { batch, seq } = assembler.wanted;
+    if (batch !== start.batch) this.#sole.delete(node);
+    else if (seq < start.seq) this.#sole.set(node, peer);
+    return batch !== start.batch || seq !== start.seq;
   }
 
   /** Checks a page as it arrives. */
@@ -325,13 +332,15 @@ export class CatchUp implements AsyncDisposable {
     return (this.#options.monotonic ?? (() => performance.now()))();
   }
 
-  /** The origin itself if it can be asked, else the peer that is furthest ahead. */
+  /** The one that began the batch again, or the origin itself if it can be asked, else the peer that is furthest ahead. */
   #choose(node: NodeId): NodeId | undefined {
     if (this.#rewinding.has(node) || this.#options.isOutdone?.(node) === true) return undefined;
     const now = this.#now();
     const held = this.#options.chains.head(node).batch;
     if (held >= (this.#options.lastToCome?.(node) ?? Number.POSITIVE_INFINITY)) return undefined;
     const able = [...(this.#leads.get(node) ?? [])].filter(([, lead]) => lead.batch > held && lead.notBefore <= now);
+    const sole = this.#sole.get(node);
+    if (able.some(([peer]) => peer === sole)) return sole;
     able.sort(([a, leadA], [b, leadB]) => Number(b === node) - Number(a === node) || leadB.batch - leadA.batch);
     return able[0]?.[0];
   }
@@ -339,6 +348,7 @@ export class CatchUp implements AsyncDisposable {
   #rest(node: NodeId, peer: NodeId, milliseconds: number): void {
     const lead = this.#leads.get(node)?.get(peer);
     if (lead === undefined) return;
+    if (this.#sole.get(node) === peer) this.#sole.delete(node);
     lead.notBefore = this.#now() + milliseconds;
     setTimeout(() => this.#wake(node), milliseconds + 1).unref();
   }

@@ -98,7 +98,8 @@ interface OpenGroups {
  * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the
  * log has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet; and none
  * of more records than a batch may have. Every group is by the key of its envelope. Where those that were held before
- * are not, or are of other records, as where its node was restored, it is asked for from its first record, once.
+ * are not, or are of other records, as where its node was restored, or end within a group that a peer holds, it is asked
+ * for from its first record, once of each peer: what one served, its origin's group or not, keeps no other's out.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope
  * with its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover`
@@ -119,8 +120,9 @@ export class ChainAssembler {
   #envelope: StoredBatch | undefined;
   /** What else is in the page is not what is wanted any more. */
   #isOver = false;
-  /** The last batch that was begun again. */
+  /** The last batch that was begun again by a page of the peer whose pages come. */
   #begunAnew = 0;
+  #peer: NodeId | null = null;
   /** Whether groups of the batch were held before the page. */
   #goesOn = false;
   #partial: ArrivingGroup | undefined;
@@ -158,8 +160,10 @@ export class ChainAssembler {
     await this.#write([]);
   }
 
-  /** Forgets what an earlier page left unfinished. Call before each page. */
-  beginPage(): void {
+  /** Forgets what an earlier page left unfinished. Call before each page, with the peer that it comes from. */
+  beginPage(peer: NodeId): void {
+    if (peer !== this.#peer) this.#begunAnew = 0;
+    this.#peer = peer;
     this.#envelope = undefined;
     this.#partial = undefined;
     this.#isOver = false;
@@ -249,8 +253,10 @@ export class ChainAssembler {
     const envelope = this.#requireEnvelope();
     if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
     const group = openGroup(this.#keys, signed, envelope);
-    if (group.node !== this.#node || group.first !== this.wanted.seq) {
-      if (group.first > this.wanted.seq && (await this.#mayBeginAnew(envelope))) return undefined;
+    const { seq } = this.wanted;
+    if (group.node !== this.#node || group.first !== seq) {
+      const isOtherwiseCut = group.node === this.#node && group.first + group.size > seq;
+      if (isOtherwiseCut && (await this.#mayBeginAnew(envelope))) return undefined;
       throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is out of order`);
     }
     if (group.first + group.size > envelope.first + envelope.size) {

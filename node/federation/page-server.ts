@@ -2,6 +2,7 @@ import type { WholeTexts } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { splitTexts } from '../records/record-lines.ts';
+import { readGroup } from '../records/record-reader.ts';
 import { BODY_ROW_RECORDS, bodyTable, groupTable, storedBodyTable } from '../records/record-tables.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import { readBatch } from '../records/batch-tables.ts';
@@ -70,8 +71,9 @@ export class PageServer {
   }
 
   /**
-   * Frames of one page. A page may end after any group; the asker goes on from there. `version`: of the protocol that
-   * they are sent by.
+   * Frames of one page. A page of a chain may end after any group; the asker goes on from there. It begins with the
+   * group that the record asked for is in, also where others are held of the records before it. `version`: of the
+   * protocol that they are sent by.
    */
   async *serve(request: PageRequest, version: number): AsyncGenerator<Uint8Array> {
     switch (request.want) {
@@ -101,7 +103,7 @@ export class PageServer {
   async *#chain(from: ChainRequest, isAsStored: boolean): AsyncGenerator<Uint8Array> {
     const { node } = from;
     let bytes = 0;
-    let { seq } = from;
+    let seq = (await readGroup(this.#store, node, from.seq))?.group.first ?? from.seq;
     for (let { batch } = from; batch < from.batch + PAGE_ENVELOPES; batch++) {
       const stored = await readBatch(this.#store, node, batch);
       if (stored === undefined) return;

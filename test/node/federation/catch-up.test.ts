@@ -8,7 +8,7 @@ import { MemberNetwork } from './member-network.ts';
 import { CHAIN_TABLES, rowsOf } from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 import { Pulling, SIX } from './pulling.ts';
-import { anotherKind } from './rebuilding.ts';
+import { anotherKind, NINE, signGroup } from './rebuilding.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const [EU, US, CA] = [nodeId('eu'), nodeId('us'), nodeId('ca')];
@@ -69,6 +69,43 @@ test('an origin that lies is left alone, and the chain comes whole from another 
   await pulling.catchUp.settled(EU);
   assert.is(pulling.asked('eu'), 1, 'not asked again within its rest');
 });
+
+for (const isSilent of [false, true]) {
+  const manner = isSilent ? 'gives its parts and then nothing' : 'goes on, in one cut and another';
+  test(`an origin that gives one member other groups of a batch than the rest, and ${manner}, holds up nobody`, async () => {
+    await using pulling = await Pulling.start();
+    await pulling.seal('eu', ['eu', 'us', 'ca'], NINE, NINE.length);
+    const { federation, network, catchUp, faults } = pulling;
+    let pages = 0;
+    network.distortions.set('eu', async function* (frames) {
+      // By turns the group that it gave the others, and a part of it, each of which makes the other be dropped.
+      const isPart = pages++ % 2 === 0;
+      for await (const frame of frames) {
+        const item = decodeItem(frame);
+        if (isSilent && pages > 3) yield* [];
+        else if (item.kind !== 'records' || !isPart) yield* item.kind === 'group' && isPart ? [] : [frame];
+        else {
+          const records = item.records.slice(0, 3);
+          yield encodeItem({ kind: 'group', signed: await signGroup(federation, 1, records) });
+          yield encodeItem({ kind: 'records', records });
+          return;
+        }
+      }
+    });
+    for (const peer of [EU, US, CA]) catchUp.lead(EU, peer, 1);
+    await catchUp.settled(EU);
+    assert.equal([pulling.head('eu'), pages], [1, 4]);
+    assert.equal(
+      faults.all().map(({ peer, fault }) => [peer, fault]),
+      [[EU, isSilent ? 'withheld' : 'malformed']],
+    );
+    assert.equal(
+      pulling.asked('us') + pulling.asked('ca'),
+      2,
+      'the one that begins it again is asked until it is whole',
+    );
+  });
+}
 
 test('an origin that is cut in the middle of a page costs nothing that was whole', async () => {
   await using pulling = await Pulling.start();

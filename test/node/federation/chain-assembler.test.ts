@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { MAX_BATCH_RECORDS } from '../../../protocol/chain/envelope-rules.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
@@ -10,9 +11,13 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations, groupTable } from '../../../node/records/record-tables.ts';
 import { groupAnew } from '../../../node/log/group-anew.ts';
 import { signAnew } from '../../../node/intake/sealing/sign-anew.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-member.ts';
 import { CHAIN_TABLES, fastFederation, rowsOf } from './member-fixture.ts';
 import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
+
+/** A peer that is not the origin. */
+const CA = nodeId('ca');
 
 for (const isApart of [false, true]) {
   const where = isApart ? ', its groups checked apart' : '';
@@ -213,6 +218,31 @@ for (const [what, size, groupSize, lost] of [
   });
 }
 
+for (const isApart of [false, true]) {
+  const where = isApart ? ', checked apart' : '';
+  test(`groups of a part that end within one that another peer holds give way to it${where}`, async () => {
+    await using rebuilding = await Rebuilding.start();
+    rebuilding.isApart = isApart;
+    const part = await partOf(rebuilding, await rebuilding.seal(NINE, { groupSize: 9 }));
+    assert.is(await rebuilding.take(part), 'batches');
+    assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 4 });
+    assert.is(await rebuilding.take(await rebuilding.page(), CA), 'batches');
+    assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 1 });
+    assert.is(await rebuilding.take(await rebuilding.page(), CA), 'batches 1');
+    assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
+  });
+}
+
+test('a peer that serves its groups of a batch in one cut and another has it begun again once, and another peer still', async () => {
+  await using rebuilding = await Rebuilding.start();
+  const part = await partOf(rebuilding, await rebuilding.seal(NINE, { groupSize: 9 }));
+  const whole = await rebuilding.page();
+  const taken: string[] = [];
+  for (const page of [part, whole, part, whole]) taken.push(await rebuilding.take(page));
+  assert.equal(taken, ['batches', 'batches', 'batches', 'malformed']);
+  assert.equal([await rebuilding.take(whole, CA), await rebuilding.take(whole, CA)], ['batches', 'batches 1']);
+});
+
 test('a node that seals a batch of which no groups go with its envelope is asked for it once more, and then accused', async () => {
   await using rebuilding = await Rebuilding.start();
   await rebuilding.seal(NINE, { envelope: { root: writeSha256(leafHash(nativeSuite, utf8('another'))) } });
@@ -304,6 +334,16 @@ test('a record id twice in one group, in two groups of a page, or in groups of t
 });
 
 test.run();
+
+/** A page of the batch's envelope and its first three records, in a group of their own that the origin signed. */
+async function partOf({ federation }: Rebuilding, batch: TestBatch): Promise<PageItem[]> {
+  const records = textsOf(batch).slice(0, 3);
+  return [
+    { kind: 'envelope', signed: batch.signed },
+    { kind: 'group', signed: await signGroup(federation, batch.envelope.first, records) },
+    { kind: 'records', records },
+  ];
+}
 
 /** A further key of the origin, that both know. */
 async function anotherKey({ federation, own, origin }: Rebuilding): Promise<TestKey> {

@@ -7,7 +7,9 @@ import { joinTexts } from '../../../node/records/record-lines.ts';
 import { BODY_ROW_RECORDS, bodyTable, storedBodyTable } from '../../../node/records/record-tables.ts';
 import { compressedTextCodec, MAX_COMPRESSED_BYTES, openedLengthOf } from '../../../node/store/compressed-text.ts';
 import type { WholeTexts } from '../../../protocol/chain/record.ts';
-import { Rebuilding } from './rebuilding.ts';
+import { groupStatement } from '../../../protocol/statement/group.ts';
+import { NEWEST } from './fake-network.ts';
+import { NINE, Rebuilding } from './rebuilding.ts';
 
 /** More than a row of records, and rows of which the last is too short to be compressed. */
 const RECORDS = 130;
@@ -68,6 +70,22 @@ test('rows come as they are stored, short ones as their records; by the first ve
   assert.ok(byRecords?.every((item) => item.kind !== 'records' || item.row === undefined));
   const total = (frames: readonly Uint8Array[]) => frames.reduce((sum, frame) => sum + openedBytes(frame), 0);
   assert.ok(Math.abs(total(rows) - total(texts)) < 10, 'a page ends where it did');
+});
+
+test('a page begins with the group that the record asked for is in', async () => {
+  await using rebuilding = await Rebuilding.start();
+  await rebuilding.seal(NINE);
+  const { node, pages } = rebuilding.origin;
+  for (const [seq, first] of [
+    [4, 4],
+    [5, 4],
+    [9, 7],
+  ] as const) {
+    const items = (await Array.fromAsync(pages.serve({ want: 'chain', node, batch: 1, seq }, NEWEST))).map(decodeItem);
+    const groups = items.flatMap((item) => (item.kind === 'group' ? groupStatement.parse(item.signed.statement) : []));
+    assert.is(groups[0]?.first, first);
+    assert.is(recordsOf(items).length, 10 - first);
+  }
 });
 
 test('a row that came is stored as it came', async () => {

@@ -9,6 +9,7 @@ import type { Decided } from '../../../node/log/decidable.ts';
 import { PeerStatementError } from '../../../node/log/members/peer-statement-error.ts';
 import { recordLeaf, type WholeTexts } from '../../../protocol/chain/record.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
@@ -84,9 +85,9 @@ export class Rebuilding implements AsyncDisposable {
     return items;
   }
 
-  /** Takes a page; answers how it ended: the batches that became whole, or the fault. */
-  async take(items: readonly PageItem[]): Promise<string> {
-    this.assembler.beginPage();
+  /** Takes a page of a peer; answers how it ended: the batches that became whole, or the fault. */
+  async take(items: readonly PageItem[], peer: NodeId = this.origin.node): Promise<string> {
+    this.assembler.beginPage(peer);
     const taker: PageTaker = { assembler: this.assembler, batches: [] };
     try {
       await takeArrived(taker, arrivedPage(items, this.isApart));

@@ -248,7 +248,7 @@ async function pullChain(from: Store, to: Store, keys: FederationKeys): Promise<
   const held: StoredBatch[] = [];
   for (let before = -1; before < held.length;) {
     before = held.length;
-    assembler.beginPage();
+    assembler.beginPage(US);
     for await (const frame of server.serve({ want: 'chain', node: US, ...assembler.wanted }, STORED_ROWS_VERSION)) {
       const batch = await assembler.take(decodeItem(frame));
       if (batch !== undefined) held.push(batch);
