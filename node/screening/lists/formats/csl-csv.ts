@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EntryType, ListedEntry, ListedName } from '../contract.ts';
 import { type NamedRow, namedRows } from './csv-rows.ts';
 import type { ListFormat } from './format.ts';
-import { addName, collapse } from './names.ts';
+import { addName, collapse, noteNameless } from './names.ts';
 
 const FILE = 'consolidated.csv';
 const COLUMNS = ['source', 'type', 'programs', 'name', 'federal_register_notice', 'remarks', 'alt_names'] as const;
@@ -24,12 +24,15 @@ const ENTRY_ID_DIGITS = 16;
 /** The lists of the BIS in the Consolidated Screening List of the US Department of Commerce. */
 export const cslCsv: ListFormat = {
   slots: [{ file: FILE, required: true }],
-  async *read(files) {
+  async *read(files, notes) {
+    let nameless = 0;
     for await (const row of namedRows(files.required(FILE), COLUMNS)) {
       if (!row('source').trim().toLowerCase().endsWith(PUBLISHER)) continue;
       const entry = entryOf(row);
       if (entry.names.length > 0) yield entry;
+      else nameless++;
     }
+    noteNameless(notes, nameless);
   },
 };
 

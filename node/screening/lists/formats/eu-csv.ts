@@ -1,8 +1,8 @@
 import { ListError, quoted } from '../list-error.ts';
 import { type NamedRow, namedRows } from './csv-rows.ts';
-import { euName, euType, noteNameless } from './eu-xml.ts';
+import { euName, euType } from './eu-xml.ts';
 import type { ListFormat, ReadingNotes } from './format.ts';
-import { addName, GatheredEntries } from './names.ts';
+import { addName, GatheredEntries, noteNameless } from './names.ts';
 import { walletAddresses } from './wallet-addresses.ts';
 
 const FILE = 'csvfullsanctionslist_1_1.csv';

@@ -1,7 +1,7 @@
 import type { EntryType, ListedEntry, ListedName } from '../contract.ts';
 import { ListError, quoted } from '../list-error.ts';
-import type { ListFormat, ReadingNotes } from './format.ts';
-import { addName } from './names.ts';
+import type { ListFormat } from './format.ts';
+import { addName, noteNameless } from './names.ts';
 import { walletAddresses } from './wallet-addresses.ts';
 import { childrenOf, textOf, type XmlElement, xmlElements } from './xml-elements.ts';
 
@@ -16,11 +16,6 @@ const TYPES: Readonly<Record<string, EntryType>> = {
 /** A name as a whole, or where that is empty, its parts in the order in which they are said. */
 export function euName(whole: string, parts: readonly string[]): string {
   return whole.trim() === '' ? parts.join(' ') : whole;
-}
-
-/** Notes entries that have no name: no search would find them. */
-export function noteNameless(notes: ReadingNotes, count: number): void {
-  if (count > 0) notes.lacks.push(`${count} of its entries have no name`);
 }
 
 /** What the first of two words that is known says of an entry. */

@@ -1,4 +1,5 @@
 import type { EntryType, ListedEntry, ListedName, NameKind } from '../contract.ts';
+import type { ReadingNotes } from './format.ts';
 
 /** Runs of white space become one space. */
 export function collapse(text: string): string {
@@ -9,6 +10,11 @@ export function collapse(text: string): string {
 export function addName(names: ListedName[], text: string, kind: NameKind): void {
   const name = collapse(text);
   if (name !== '') names.push({ text: name, kind });
+}
+
+/** Notes entries that have no name: no search would find them. */
+export function noteNameless(notes: ReadingNotes, count: number): void {
+  if (count > 0) notes.lacks.push(`${count} of its entries have no name`);
 }
 
 /** What is put together row by row where a list has several rows for one entry. */

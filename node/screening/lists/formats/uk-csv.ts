@@ -2,7 +2,7 @@ import type { EntryType, NameKind } from '../contract.ts';
 import { ListError, quoted } from '../list-error.ts';
 import { type NamedRow, namedRows } from './csv-rows.ts';
 import type { ListFormat } from './format.ts';
-import { addName, GatheredEntries } from './names.ts';
+import { addName, GatheredEntries, noteNameless } from './names.ts';
 import { walletAddresses } from './wallet-addresses.ts';
 
 const FILE = 'uk-sanctions-list.csv';
@@ -38,6 +38,7 @@ export const ukCsv: ListFormat = {
     const entries = new GatheredEntries();
     for await (const row of namedRows(files.required(FILE), COLUMNS, { before })) take(entries, row);
     yield* entries.all();
+    noteNameless(notes, entries.nameless);
   },
 };
 

@@ -84,6 +84,15 @@ test('EU: a name in parts is read, and an entry without any is noted', async () 
   assert.equal(notes.lacks, ['1 of its entries have no name']);
 });
 
+test('UK and BIS: an entry without a name is noted', async () => {
+  const names = ['RUS1,A', 'RUS2,', 'RUS2, '].map((idAndName) => `x,${idAndName},,,,,,Primary name,,,R,Ship,`);
+  const uk = await readFormat(ukCsv, { [UK]: ukFile(names) });
+  assert.equal([uk.entries.length, uk.notes.lacks], [1, ['1 of its entries have no name']]);
+  const rows = [`1,${EL},,,ONE,84 FR 1,,`, `2,${EL},,, ,84 FR 2,,`, '3,Other - Treasury Department,,,,,,'];
+  const bis = await readFormat(cslCsv, { [CSL]: `${[CSL_HEADER, ...rows].join('\n')}\n` });
+  assert.equal([bis.entries.length, bis.notes.lacks], [1, ['1 of its entries have no name']]);
+});
+
 test('BIS: rows of other agencies are left out, aliases split, `and` before the last dropped, ids made of the row', async () => {
   const rows = [
     `1,${EL},,, Institute ,84 FR 1,,One; Two; and Three`,
