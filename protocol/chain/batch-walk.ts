@@ -149,15 +149,13 @@ export class BatchWalk {
     const { suite } = this.#context;
     const leaves: Uint8Array[] = [];
     for (const each of texts) {
-      const seq = group.first + leaves.length;
-      if (isTooLong(each)) throw new ChainRefusal('record-too-long', 'a record is too long', seq);
-      leaves.push(leafOf(suite, each.head, seq));
+      leaves.push(leafOf(suite, each.head, group.first + leaves.length));
       if (leaves.length % SLICE === 0) await this.#context.rest?.();
     }
     this.#requireRoot(group, leaves);
     const records: DerivedRecord[] = [];
     for (const [i, leaf] of leaves.entries()) {
-      const record = readRecord(suite, group.first + i, texts[i]?.head ?? '', texts[i]?.body ?? null);
+      const record = readRecord(suite, group.first + i, texts[i] ?? { head: '', body: null });
       this.#requirePlace(record, group.first + i);
       records.push({ record, leaf });
       if (records.length % SLICE === 0) await this.#context.rest?.();
@@ -206,18 +204,23 @@ function leafOf(suite: Suite, head: string, seq: number): Uint8Array {
   return recordLeaf(suite, head);
 }
 
-function readRecord(suite: Suite, seq: number, headText: string, bodyText: string | null): AttestationRecord {
+function readRecord(suite: Suite, seq: number, texts: RecordTexts): AttestationRecord {
+  const { body } = texts;
   let head: RecordHead;
   try {
-    head = readHead(headText);
+    head = readHead(texts.head);
   } catch (error) {
     throw ChainRefusal.because('record-malformed', error, seq);
   }
-  if (bodyText === null) throw new ChainRefusal('body-mismatch', 'the body is withheld', seq);
+  if (body === null) throw new ChainRefusal('body-mismatch', 'the body is withheld', seq);
+  const isNamed = (): boolean => body.isWellFormed() && hashText(suite, body) === head.body;
+  if (isTooLong(texts)) {
+    // Who brings another body than the one that is named says nothing of its node.
+    throw new ChainRefusal(isNamed() ? 'record-too-long' : 'body-mismatch', 'the body is too long', seq);
+  }
   try {
-    return { ...head, ...readBody(suite, head, bodyText) };
+    return { ...head, ...readBody(suite, head, body) };
   } catch (error) {
-    const isNamed = bodyText.isWellFormed() && hashText(suite, bodyText) === head.body;
-    throw ChainRefusal.because(isNamed ? 'record-malformed' : 'body-mismatch', error, seq);
+    throw ChainRefusal.because(isNamed() ? 'record-malformed' : 'body-mismatch', error, seq);
   }
 }

@@ -8,6 +8,8 @@ import { until } from '../../fixtures/until.ts';
 import { VouchingFixture } from './vouching-fixture.ts';
 
 const MINUTE_MS = 60_000;
+/** In characters. */
+const MORE_THAN_A_BODY = (1 << 20) + 1;
 /** Turns of the microtask queue from one batch to the end of the loop, and some more. */
 const TICKS = 16;
 
@@ -118,6 +120,11 @@ const BROKEN: readonly (readonly [what: string, code: string, changes: BatchChan
     'is dated after its batch',
     'submitted-outside-batch',
     { record: ({ submittedAt }) => ({ submittedAt: shifted(submittedAt, 60 * MINUTE_MS) }) },
+  ],
+  [
+    'is longer than any that is read',
+    'record-too-long',
+    { record: () => ({ sourceId: 'x'.repeat(MORE_THAN_A_BODY) }) },
   ],
 ];
 

@@ -86,8 +86,8 @@ export const CARRIED: readonly (readonly [
   ['a changed body', 'body-mismatch', firstRecord(({ head, body }) => ({ head, body: `${body} ` }))],
   ['a body that is withheld', 'body-mismatch', firstRecord(({ head }) => ({ head, body: null }))],
   ['a body that is no text', 'body-mismatch', firstRecord(({ head }) => ({ head, body: '\ud800' }))],
-  ['a head without end', 'record-too-long', firstRecord(({ body }) => ({ head: 'x'.repeat(2000), body }))],
-  ['a body without end', 'record-too-long', firstRecord(({ head }) => ({ head, body: 'x'.repeat((1 << 20) + 1) }))],
+  ['a head without end', 'group-root-mismatch', firstRecord(({ body }) => ({ head: 'x'.repeat(2000), body }))],
+  ['a body without end', 'body-mismatch', firstRecord(({ head }) => ({ head, body: 'x'.repeat((1 << 20) + 1) }))],
   [
     'a batch without its last group',
     'batch-incomplete',

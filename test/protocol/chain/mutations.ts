@@ -103,6 +103,11 @@ const signed: readonly (readonly [name: string, code: RefusalCode, changes: (at:
     ({ seq }) => textsOf(seq, ({ head, body }) => ({ head: ` ${head}`, body })),
   ],
   [
+    'a body that is longer than any that is read',
+    'record-too-long',
+    ({ seq }) => recordOf(seq, () => ({ sourceId: 'x'.repeat((1 << 20) + 1) })),
+  ],
+  [
     'an id that names another node',
     'record-malformed',
     ({ seq }) => recordOf(seq, () => ({ id: testRecordId(US, 'stranger') })),
