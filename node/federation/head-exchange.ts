@@ -35,6 +35,20 @@ const SETTLING_MS = [2_000, 5_000] as const;
 /** Statements of one answer whose signatures do not hold, after which the rest of it is not looked at. */
 export const MAX_UNFOUNDED = 16;
 
+/**
+ * So long keys are not pulled again from a peer of whose all that is lacking here was refused for want of room. In
+ * milliseconds.
+ */
+const NO_ROOM_REST_MS = 300_000;
+
+/** Two sets of a member's keys: that of a peer holds some that there is no room for in this node's. */
+interface NoRoom {
+  readonly own: Sha256Hash | undefined;
+  readonly theirs: Sha256Hash;
+  /** Of the monotonic clock, in milliseconds. */
+  readonly until: number;
+}
+
 export interface HeadExchangeOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
@@ -66,6 +80,8 @@ export class HeadExchange implements AsyncDisposable {
   readonly #retries = new Map<NodeId, { readonly failures: number; readonly timer: NodeJS.Timeout }>();
   /** Peer → node → how far the peer said last that it holds that chain. */
   readonly #told = new Map<NodeId, ReadonlyMap<NodeId, number>>();
+  /** By peer and member. */
+  readonly #noRoom = new Map<string, NoRoom>();
   readonly #task = new PeriodicTask(HEAD_EXCHANGE_MS, async () => this.exchangeAll());
 
   constructor(options: HeadExchangeOptions) {
@@ -171,7 +187,7 @@ export class HeadExchange implements AsyncDisposable {
       }
     };
     for (const { node, hash } of theirs.keys) {
-      if (this.#lacksKeys(node, hash)) await attempt(() => this.#pullKeys(peer, node));
+      if (this.#lacksKeys(peer, node, hash)) await attempt(() => this.#pullKeys(peer, node, hash));
     }
     if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) {
       await attempt(() => this.#pullProofs(peer));
@@ -213,18 +229,26 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   /** Whether a peer may know keys of a member that are not known here. What nobody would keep is not asked for. */
-  #lacksKeys(node: NodeId, theirs: Sha256Hash): boolean {
+  #lacksKeys(peer: NodeId, node: NodeId, theirs: Sha256Hash): boolean {
     const { keys } = this.#options;
-    if (keys.rosters.member(node) === undefined || keys.digest(node) === theirs) return false;
-    return keys.directory.of(node).length < MAX_CERTIFICATES || keys.lacksRevocation(node);
+    const own = keys.digest(node);
+    if (keys.rosters.member(node) === undefined || own === theirs) return false;
+    if (keys.lacksRevocation(node)) return true;
+    const known = this.#noRoom.get(`${peer}/${node}`);
+    if (known?.own === own && known?.theirs === theirs && performance.now() < known.until) return false;
+    return keys.directory.of(node).length < MAX_CERTIFICATES;
   }
 
-  async #pullKeys(peer: NodeId, node: NodeId): Promise<void> {
+  async #pullKeys(peer: NodeId, node: NodeId, theirs: Sha256Hash): Promise<void> {
     const { keys } = this.#options;
-    await this.#learnAll(peer, { want: 'keys', node }, async (item) => {
+    const { tooMany, others } = await this.#learnAll(peer, { want: 'keys', node }, async (item) => {
       if (item.kind === 'certificate') await keys.learnCertificate(item.signed);
       else if (item.kind === 'revocation') await keys.learnRevocation(item.signed);
     });
+    if (tooMany === 0 || others > 0) return;
+    const until = performance.now() + NO_ROOM_REST_MS;
+    this.#noRoom.set(`${peer}/${node}`, { own: keys.digest(node), theirs, until });
+    this.#options.log.warn({ peer, node, statements: tooMany }, 'a peer holds more statements than there is room for');
   }
 
   async #pullProofs(peer: NodeId): Promise<void> {
@@ -235,9 +259,14 @@ export class HeadExchange implements AsyncDisposable {
 
   /**
    * One statement that does not hold, or not yet, must not hide the others; of many that do not, no more are checked.
+   * Resolves to how many were refused: for want of room, and for other reasons.
    */
-  async #learnAll(peer: NodeId, request: PageRequest, learn: (item: PageItem) => Promise<void>): Promise<void> {
-    let unfounded = 0;
+  async #learnAll(
+    peer: NodeId,
+    request: PageRequest,
+    learn: (item: PageItem) => Promise<void>,
+  ): Promise<{ readonly tooMany: number; readonly others: number }> {
+    let [unfounded, tooMany, others] = [0, 0, 0];
     for (const frame of await this.#options.pages.frames(peer, request, this.#closing.signal)) {
       const item = decodeItem(frame);
       try {
@@ -245,10 +274,16 @@ export class HeadExchange implements AsyncDisposable {
       } catch (error) {
         if (!(error instanceof PeerStatementError)) throw error;
         this.#options.faults.noteError(peer, error);
+        if (error.fault === 'too-many') {
+          tooMany++;
+          continue;
+        }
+        others++;
         this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
-        if (error.fault === 'forged' && ++unfounded >= MAX_UNFOUNDED) return;
+        if (error.fault === 'forged' && ++unfounded >= MAX_UNFOUNDED) break;
       }
     }
+    return { tooMany, others };
   }
 }
 

@@ -10,11 +10,13 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
+import { MAX_OPEN_REVOKED_KEYS } from '../../../protocol/keys/known-revocations.ts';
+import { type Revocation, revocationStatement } from '../../../protocol/log/revocation.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { MemberNetwork } from './member-network.ts';
-import { silent } from './member-fixture.ts';
+import { type MemberFixture, silent } from './member-fixture.ts';
 import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
@@ -152,6 +154,46 @@ test('a pull of keys that fails keeps nothing else of a peer from being exchange
   await until('the keys whose pull failed', () => certified('us') && exchanged === 1);
 });
 
+test('statements that there is no room for are not pulled again, until either side knows another', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const [us, jp] = [await network.open('us'), await network.open('jp')];
+  const eu = network.id('eu');
+  // A member gives two of the others as many revocations of keys that it made up as either keeps, each its own.
+  await revokeMadeUp(network, us, MAX_OPEN_REVOKED_KEYS);
+  await revokeMadeUp(network, jp, MAX_OPEN_REVOKED_KEYS);
+  await jp.federation.start();
+  let exchanged = 0;
+  const transport = network.wire.transport('us', NODES, () => 'ignore');
+  await using exchange = new HeadExchange({
+    ...us,
+    faults: new PeerFaults(Date.now),
+    transport,
+    pages: new PageClient(transport),
+    random: () => 0,
+    log: silent,
+    onLead: () => {},
+    onRival: async () => {},
+    onProof: async () => {},
+    onExchanged: () => exchanged++,
+  });
+  await transport.start();
+  const asked = () => {
+    return network.wire.pages.filter(({ from, request }) => from === 'us' && request.want === 'keys').length;
+  };
+  const exchangeOnce = async (): Promise<number> => {
+    const before = exchanged;
+    exchange.exchange(network.id('jp'));
+    await until('an exchange', () => exchanged > before);
+    return asked();
+  };
+  assert.equal([await exchangeOnce(), await exchangeOnce()], [1, 1]);
+  assert.is.not(us.keys.digest(eu), jp.keys.digest(eu));
+  await network.federation.rotateKey('eu');
+  for (const certificate of network.federation.certificates) await jp.keys.learnCertificate(certificate);
+  assert.equal([await exchangeOnce(), await exchangeOnce()], [2, 2]);
+  assert.is(us.keys.directory.of(eu).length, 2, 'what there is room for came');
+});
+
 test('a status that names a node twice is refused', () => {
   const head = { node: nodeId('eu'), batch: 1, envelope: hashText(nativeSuite, 'an envelope') };
   const key = { node: nodeId('eu'), hash: head.envelope };
@@ -237,3 +279,25 @@ test('a peer that claims heads which it cannot show changes nothing', async () =
 });
 
 test.run();
+
+/** Has a member learn revocations by `eu` of so many keys that nobody has. */
+async function revokeMadeUp(
+  { federation }: MemberNetwork,
+  { keys, node }: MemberFixture,
+  count: number,
+): Promise<void> {
+  const { node: of, identity } = federation.member('eu');
+  const issuedAt = federation.tick();
+  for (let i = 0; i < count; i++) {
+    const revocation: Revocation = {
+      v: 2,
+      type: 'revocation',
+      node: of,
+      keyId: hashText(nativeSuite, `${node} ${i}`),
+      reason: 'rotated',
+      compromisedSince: null,
+      issuedAt,
+    };
+    await keys.learnRevocation(await signStatement(revocationStatement, revocation, identity));
+  }
+}
