@@ -19,7 +19,7 @@ import { discard } from './body-bytes.ts';
 import { Compressor, type Encoding, ENCODINGS, MIN_COMPRESSED_BYTES } from './compression.ts';
 import { problemOf } from './domain-problems.ts';
 import { bodyHash, entityTag, heldTag } from './entity-tag.ts';
-import { type Gate, strangerAt } from './gate.ts';
+import { type Gate, needsSignIn, strangerAt } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
 import { Problem, PROBLEM_CONTENT_TYPE, problemBody, toProblem } from './problem.ts';
 import type { Answer, Call, OperatorRoute, Route } from './route.ts';
@@ -34,11 +34,12 @@ const MAX_ACCEPTED = 256;
 
 /**
  * Whether anyone may read what a route answers. Only that is compressed: beside what a stranger chose, the length of a
- * compressed answer would tell of what else is in it (BREACH), and answers to keys, payments and links that are secrets
- * hold what is others' or secret; the operator's hold API keys.
+ * compressed answer would tell of what else is in it (BREACH), and answers to keys, payments, links that are secrets and
+ * people who are signed in hold what is others' or secret; the operator's hold API keys.
  */
 export function isPublic(route: Route | OperatorRoute): boolean {
-  return route.access === 'free' && ('documentation' in route || 'isPage' in route) && !holdsSecret(route.path);
+  const isShown = 'documentation' in route || ('isPage' in route && !needsSignIn(route));
+  return route.access === 'free' && isShown && !holdsSecret(route.path);
 }
 
 /** Sends an answer as the route gave it. */

@@ -14,7 +14,7 @@ import { noteAsker, noteCounted } from './asked-work.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
-import type { Answer, KeyRoute, OperatorRoute, PageRoute } from './route.ts';
+import type { Answer, KeyRoute, OperatorRoute, PageRoute, Route } from './route.ts';
 import { holdsSecret } from './secret-paths.ts';
 import { isFromOwnPage, type SignInCookie } from './sign-in-cookie.ts';
 
@@ -42,7 +42,8 @@ export function startingGate(gate: Gate, start: Starting): Gate {
   };
 }
 
-function needsSignIn(route: OperatorRoute | PageRoute): boolean {
+/** Whether it is a page that only somebody who is signed in sees. */
+export function needsSignIn(route: Route | OperatorRoute | PageRoute): boolean {
   return 'isSignedIn' in route && route.isSignedIn === true;
 }
 

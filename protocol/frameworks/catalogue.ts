@@ -20,6 +20,12 @@ export const catalogue: Catalogue = readCatalogue({
   frameworks: [euAiAct, iso42001, nist, bank2026, bank2011, consumerCredit, states, finra, sec, mifid],
 });
 
+/** Clauses that are stayed or rescinded are shown to those alone who ask for their framework. */
+export const frameworksInUse: readonly Framework[] = catalogue.frameworks.map((framework) => ({
+  ...framework,
+  clauses: framework.clauses.filter(({ status }) => status !== 'stayed' && status !== 'rescinded'),
+}));
+
 const frameworks = new Map(catalogue.frameworks.map((framework) => [framework.id, framework]));
 
 export function frameworkOf(id: string): Framework | undefined {

@@ -12,7 +12,7 @@ import {
 } from '../../../protocol/api/gap-report.ts';
 import { type AuditDay as UtcDay, dayOf, dayStart, isAuditDay as isUtcDay } from '../../../protocol/audit/day.ts';
 import type { Framework } from '../../../protocol/frameworks/catalogue-shape.ts';
-import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
+import { catalogue, frameworksInUse } from '../../../protocol/frameworks/catalogue.ts';
 import { RULE_SET_2 } from '../../../protocol/frameworks/evidence-status.ts';
 import { type ClauseGap, clauseGap } from '../../../protocol/frameworks/gap.ts';
 import { type FacetTally, Tallies } from '../../../protocol/frameworks/tallies.ts';
@@ -45,11 +45,6 @@ interface Range {
   readonly to: UtcDay;
 }
 
-/** Clauses that are stayed or rescinded are shown to those alone who ask for their framework. */
-const IN_USE: readonly Framework[] = catalogue.frameworks.map((framework) => ({
-  ...framework,
-  clauses: framework.clauses.filter(({ status }) => status !== 'stayed' && status !== 'rescinded'),
-}));
 const DAY_MS = 86_400_000;
 /** No time of a record lies before it. */
 const FIRST_DAY = Date.parse('0000-01-01T00:00:00.000Z');
@@ -117,7 +112,7 @@ export function gapReportRoute({ store, counters, governanceRecords, node, now }
     async answer({ query }, caller) {
       const asked = readQuery(query);
       const range = rangeOf(asked, now());
-      const frameworks = asked.framework === undefined ? IN_USE : [requireFramework(asked.framework)];
+      const frameworks = asked.framework === undefined ? frameworksInUse : [requireFramework(asked.framework)];
       const scope = await scopeOf(store, governanceRecords, caller, asked);
       const account = caller.account.id;
       const { reading, evidence } = await locks.exclusive(account, async () => {

@@ -1,7 +1,7 @@
 import { dayOf } from '../../../protocol/audit/day.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Clause, Framework } from '../../../protocol/frameworks/catalogue-shape.ts';
-import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
+import { catalogue, frameworksInUse } from '../../../protocol/frameworks/catalogue.ts';
 import { isListed } from '../../../protocol/frameworks/evidence-kinds.ts';
 import { clauseEvidence, RULE_SET_2 } from '../../../protocol/frameworks/evidence-status.ts';
 import { EvidenceView } from '../../../protocol/frameworks/evidence-view.ts';
@@ -20,6 +20,12 @@ const COLUMNS = ['Clause', 'Requirement', 'Status', 'Needs on record', 'Missing'
 export function askedFrameworks({ frameworks }: Pick<PackQuestion, 'frameworks'>): readonly Framework[] {
   if (frameworks === null) return catalogue.frameworks;
   return catalogue.frameworks.filter(({ id }) => frameworks.includes(id));
+}
+
+/** The same, as reports show them: of one that is not asked for by its id no clause is shown that is not in use. */
+function shownFrameworks(question: Pick<PackQuestion, 'frameworks'>): readonly Framework[] {
+  if (question.frameworks !== null) return askedFrameworks(question);
+  return frameworksInUse.filter(({ clauses }) => clauses.length > 0);
 }
 
 /** What of the pack's own records is about each clause, and what is missing. Never whether a clause is met. */
@@ -56,7 +62,7 @@ export function gapSection(question: PackQuestion, tally: PackTally): ReportSect
       ...cutWords([...incomplete].toSorted()),
       ...(tally.ofTest === 0 ? [] : [`${tally.ofTest} records of test and staging are not counted.`]),
     ],
-    tables: askedFrameworks(question).map((framework) =>
+    tables: shownFrameworks(question).map((framework) =>
       tableOf(framework.title, COLUMNS, framework.clauses, (clause) => rowOf(framework, clause)),
     ),
   };

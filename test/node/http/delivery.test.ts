@@ -6,7 +6,7 @@ import type { Caller } from '../../../node/accounts/caller.ts';
 import { isPublic } from '../../../node/http/app.ts';
 import { heldBody } from '../../../node/http/entity-tag.ts';
 import { Problem } from '../../../node/http/problem.ts';
-import type { Answer, FreeRoute, KeyRoute, OperatorRoute } from '../../../node/http/route.ts';
+import type { Answer, FreeRoute, KeyRoute, OperatorRoute, PageRoute } from '../../../node/http/route.ts';
 import { openGate, serveApp } from '../../fixtures/served-app.ts';
 
 interface Received {
@@ -206,7 +206,7 @@ test('a refusal, or trouble, is sent as it is', async () => {
   }
 });
 
-test("only what anyone may read is public: the operator's answers hold API keys", () => {
+test("only what anyone may read is public: the operator's answers and those to who is signed in are not", () => {
   const operator: OperatorRoute = {
     method: 'POST',
     path: '/accounts',
@@ -216,6 +216,9 @@ test("only what anyone may read is public: the operator's answers hold API keys"
   assert.is(isPublic(operator), false);
   assert.is(isPublic(keyed('/x', { body: {} })), false);
   assert.is(isPublic(free('/x', { body: {} })), true);
+  const page: PageRoute = { ...operator, method: 'GET', isPage: true };
+  const signedIn: PageRoute = { ...page, isSignedIn: true };
+  assert.equal([isPublic(page), isPublic(signedIn)], [true, false]);
 });
 
 test.run();

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { gapSection } from '../../../../node/packs/report/gap-section.ts';
 import { PackTally } from '../../../../node/packs/report/pack-tally.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
+import { catalogue } from '../../../../protocol/frameworks/catalogue.ts';
 import type { PackQuestion } from '../../../../protocol/pack/manifest.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { recordOf } from '../../governance/records.ts';
@@ -37,6 +38,20 @@ test('reviews that are counted alone make nothing incomplete, however many there
   assert.equal([...some.cutKinds], ['human_override']);
   assert.equal(statuses(QUESTION, some), statuses(QUESTION, tallyOf(QUESTION, [review, review, review])));
   assert.not.match(gapSection(QUESTION, some).paragraphs.join('\n'), 'there are more');
+});
+
+test('a clause that is stayed or rescinded is shown where its framework is asked for, and nowhere else', () => {
+  const notInUse = catalogue.frameworks.flatMap(({ id, clauses }) =>
+    clauses.filter(({ status }) => status === 'stayed' || status === 'rescinded').map(({ clause }) => ({ id, clause })),
+  );
+  assert.ok(notInUse.length > 0);
+  const ofAll = { ...QUESTION, frameworks: null };
+  const all = statuses(ofAll, tallyOf(ofAll, []));
+  assert.ok(gapSection(ofAll, tallyOf(ofAll, [])).tables.every(({ rows }) => rows.length > 0));
+  for (const { id, clause } of notInUse) {
+    const question = { ...QUESTION, frameworks: [id] };
+    assert.equal([all.has(clause), statuses(question, tallyOf(question, [])).has(clause)], [false, true], clause);
+  }
 });
 
 /** That Article 14 does not apply, by a record of the source `governance`. */
