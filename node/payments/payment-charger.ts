@@ -45,10 +45,15 @@ export class PaymentCharger {
     return this.#settle({ key: payment.key, row }, shown, false);
   }
 
-  /** The same for a payment of whose settlement nobody knows: what the chain does not tell is tried again. */
-  async chargeAgain(payment: StoredPayment, shown: ShownPayment): Promise<PaymentRow> {
+  /**
+   * The same for a payment of whose settlement nobody knows: what the chain does not tell is tried again, where
+   * `requireWanted` lets it. What that throws leaves the payment open.
+   */
+  async chargeAgain(payment: StoredPayment, shown: ShownPayment, requireWanted: () => void): Promise<PaymentRow> {
     const found = await this.#settler.look(soughtOf(payment));
-    return found.kind === 'unknown' ? this.#settle(payment, shown, true) : this.#conclude(payment, found);
+    if (found.kind !== 'unknown') return this.#conclude(payment, found);
+    requireWanted();
+    return this.#settle(payment, shown, true);
   }
 
   /**

@@ -257,7 +257,8 @@ export class Payments {
     if (!paymentStore.isOf(row, call.request)) throw new PaymentError('bound-elsewhere');
     if (row.state === 'burnt') throw new PaymentError('refused', 'authorization_used');
     if (isUncertain(row)) {
-      return this.#deliver({ key, row: await charger.chargeAgain({ key, row }, shownOf(call)) }, true);
+      const requireWanted = () => this.#requireWanted(row, ongoing);
+      return this.#deliver({ key, row: await charger.chargeAgain({ key, row }, shownOf(call), requireWanted) }, true);
     }
     if (!isOpen(row)) return this.#deliver({ key, row }, true);
     return this.#pay({ key, row }, call, async (payment) => {
@@ -265,6 +266,19 @@ export class Payments {
       this.#options.intake.requireCapacity(row.drafts);
       return this.#deliver({ key, row: await charger.chargeHeld(payment, shownOf(call)) }, false);
     });
+  }
+
+  /**
+   * Throws `PaymentError` `outcome-unknown` where an open payment is not to be settled anew: nobody waits for its
+   * answer, or its records could not be made now.
+   */
+  #requireWanted({ drafts }: PaymentRow, ongoing: OngoingPaidCall): void {
+    if (!ongoing.isWanted) throw new PaymentError('outcome-unknown', 'abandoned');
+    try {
+      this.#options.intake.requireCapacity(drafts);
+    } catch (error) {
+      throw new PaymentError('outcome-unknown', 'not_recordable', error);
+    }
   }
 
   /**

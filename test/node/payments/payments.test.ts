@@ -217,6 +217,30 @@ test('an unknown outcome is found out by the same signature, with the same answe
   assert.equal([runs(), fixture.chain.settles], [1, 1]);
 });
 
+test('an open payment is not settled anew without room for its records, or where nobody waits, and what the chain shows counts', async () => {
+  await using fixture = await PaymentFixture.open();
+  fixture.chain.behaviour = { ...HONEST, settle: 'throws-before' };
+  assert.is(await fixture.answer(callOf()), 'outcome-unknown');
+  assert.is(await fixture.answer(callOf({ nonce: 2 })), 'outcome-unknown');
+  fixture.chain.behaviour = HONEST;
+  const { settles } = fixture.chain;
+  fixture.isQueueFull = true;
+  assert.is(await fixture.answer(callOf()), 'outcome-unknown');
+  await fixture.restart();
+  assert.is(await fixture.answer(callOf()), 'outcome-unknown');
+  await fixture.opened.upkeep.look();
+  fixture.isQueueFull = false;
+  await fixture.opened.upkeep.look();
+  assert.is(await fixture.answer(callOf({ isWanted: () => false })), 'outcome-unknown');
+  assert.equal([fixture.chain.settles, fixture.chain.paid], [settles, []]);
+  fixture.chain.spend(nonceOf(2), 'paid');
+  fixture.isQueueFull = true;
+  assert.type(await fixture.answer(callOf({ nonce: 2, isWanted: () => false })), 'object');
+  fixture.isQueueFull = false;
+  assert.type(await fixture.answer(callOf()), 'object');
+  assert.equal([fixture.chain.settles, fixture.chain.paid.length], [settles + 1, 2]);
+});
+
 test('once a settlement is open, that a later one is refused does not make it unpaid', async () => {
   await using fixture = await PaymentFixture.open();
   fixture.chain.behaviour = { ...HONEST, settle: 'late' };
