@@ -182,13 +182,14 @@ function dailySettlementHeads({ store, settlements, now, log, intake }: NodeCont
 
 /** Takes payments from now on; undefined where the node takes none. */
 async function openPaidGate(context: NodeContext): Promise<PaidGate | undefined> {
-  const { paymentService, config, storageGuard } = context;
+  const { paymentService, config, storageGuard, intake } = context;
   if (paymentService === null) return undefined;
   await paymentService.start();
   return new PaidGate({
     ...context,
     ...paymentService,
     trustedProxies: config.http.trustedProxies,
+    requireRecording: () => intake.requireCapacity(1),
     requireStorage: () => storageGuard.requireCapacity(),
     extensionsOf: discoveryExtensions(),
   });

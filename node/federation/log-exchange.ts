@@ -71,12 +71,15 @@ export class LogExchange implements AsyncDisposable {
     return this.#publish({ type: 'checkpoint', signed });
   }
 
-  /** Asks every connected member now. */
+  /** Asks every connected member now that is not being asked already. */
   askAll(): void {
     const { transport, checkpointStore } = this.#options;
+    const peers = transport.peers().flatMap(({ node, connected }) => (connected ? [nodeId(node)] : []));
+    const idle = peers.filter((peer) => !this.#asking.has(peer));
+    if (idle.length === 0) return;
     // Once for all: it hashes every checkpoint that is held.
     const request = logRequest(checkpointStore.shown());
-    for (const { node, connected } of transport.peers()) if (connected) this.#ask(nodeId(node), request);
+    for (const peer of idle) this.#ask(peer, request);
   }
 
   /** Takes what a member told. */

@@ -107,6 +107,8 @@ export interface PaidGateOptions {
   readonly baseUrl: () => string;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
+  /** Throws where the node can make no record now. */
+  readonly requireRecording: () => void;
   /** Throws where the node has no storage left for what a paid call leaves. */
   readonly requireStorage: () => void;
   /** Declarations of x402 extensions for a route, beside `payment-identifier`. */
@@ -266,6 +268,7 @@ export class PaidGate {
     if (caller === null || caller.account.tier === 'unmetered') noteCounted(context.req);
     try {
       route.requireReady?.();
+      this.#options.requireRecording();
     } catch (error) {
       return error;
     }

@@ -51,6 +51,9 @@ export interface IntakeOptions {
   readonly onCommitted: (group: BuiltGroup) => void;
 }
 
+/** No canonical text is empty. */
+const NO_STATEMENT = new Uint8Array();
+
 /** Where the records of this node end: the next seq, and the time of the last group in epoch milliseconds. */
 interface End {
   readonly next: number;
@@ -76,6 +79,7 @@ export class Intake implements AsyncDisposable {
   #next: number;
   #lastAt: number;
   #signerFailing = false;
+  #isSignerTried = false;
   #loop: Promise<void> | undefined;
 
   private constructor(options: IntakeOptions, { next, lastAt }: End) {
@@ -162,9 +166,16 @@ export class Intake implements AsyncDisposable {
     return this.#submitPrepared(prepared);
   }
 
-  /** Throws `IntakeError` where so many more records would not be taken now. */
+  /**
+   * Throws `IntakeError` where so many more records would not be taken now: without room, without a time to give them,
+   * or while the signer fails. Records nothing, and gives no time.
+   */
   requireCapacity(count: number): void {
     this.#queue.requireCapacity(count);
+    this.#options.timeOf?.(this.#next, this.#lastAt);
+    if (!this.#signerFailing) return;
+    void this.#trySigner();
+    throw new IntakeError('signing-failed', 'the signer fails');
   }
 
   /** Signs no record any more, nor those under way; every caller is refused with this code. */
@@ -265,6 +276,24 @@ export class Intake implements AsyncDisposable {
       if (error instanceof IntakeError) return refuse(submissions, error);
       this.#signerFailing = true;
       return refuse(submissions, new IntakeError('signing-failed', 'the record could not be signed', error));
+    }
+  }
+
+  /**
+   * Looks whether the signer that failed signs again: who asks for capacity first records nothing that would tell. What
+   * is signed is no statement, and the signature is dropped.
+   */
+  async #trySigner(): Promise<void> {
+    if (this.#isSignerTried) return;
+    this.#isSignerTried = true;
+    try {
+      const signer = haltingSigner(this.#options.signer(), () => this.#queue.requireRunning());
+      await signer.sign(NO_STATEMENT, groupStatement.context);
+      this.#signerFailing = false;
+    } catch {
+      // It fails as before.
+    } finally {
+      this.#isSignerTried = false;
     }
   }
 

@@ -40,6 +40,9 @@ const OF_PAID: readonly ProblemCode[] = [
   'payment-unavailable',
   'payment-outcome-unknown',
   'recovering',
+  'chain-closed',
+  'clock-off',
+  'queue-full',
   'storage-full',
 ];
 const OF_RECORDING: readonly ProblemCode[] = [

@@ -59,6 +59,7 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
     auditLog: { note: () => undefined },
     baseUrl: () => BASE_URL,
     trustedProxies: NO_ADDRESSES,
+    requireRecording: () => intake.requireCapacity(1),
     requireStorage: () => undefined,
   });
   const gate = { free: refuse, keyed: refuse };

@@ -6,6 +6,7 @@ import type { AuditFacts } from '../../../protocol/audit/entry.ts';
 import { createApp } from '../../../node/http/app.ts';
 import { PaidGate } from '../../../node/http/paid-gate.ts';
 import { Problem } from '../../../node/http/problem.ts';
+import { IntakeError } from '../../../node/intake/intake-error.ts';
 import type { Documentation, PaidCall, PaidRoute, PaidWork } from '../../../node/http/route.ts';
 import { type Listener, listen } from '../../../node/http/server.ts';
 import { validator } from '../../../node/http/validation.ts';
@@ -55,6 +56,8 @@ export class PaidFixture implements AsyncDisposable {
   /** How a body that may be long is made into work. */
   prepare: () => Promise<void> = () => Promise.resolve();
   isFull = false;
+  /** Whether no record can be made at present. */
+  isUnrecording = false;
   /** Whether notes are not for sale at present. */
   isClosed = false;
   readonly #listener: Listener;
@@ -82,6 +85,9 @@ export class PaidFixture implements AsyncDisposable {
       payTo: PAY_TO,
       baseUrl: () => BASE_URL,
       trustedProxies: NO_ADDRESSES,
+      requireRecording() {
+        if (opened.isUnrecording) throw new IntakeError('clock-off', 'the clock is off');
+      },
       requireStorage() {
         if (opened.isFull) throw new Problem('storage-full', 'full');
       },

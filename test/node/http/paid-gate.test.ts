@@ -149,6 +149,26 @@ test('what was sold is answered before the body is parsed, and while nothing is 
   assert.is(fixture.worked.length, 1);
 });
 
+test('while no record can be made no price is named and nothing is sold, and what was sold is answered', async () => {
+  await using fixture = await PaidFixture.open();
+  const first = await fixture.buy('x');
+  fixture.isUnrecording = true;
+  const refused = [
+    await fixture.ask(NOTES),
+    await fixture.ask(NOTES, { headers: TENANT }),
+    await fixture.buy('x', { nonce: 2 }),
+  ];
+  for (const answer of refused) {
+    assert.is(told(answer), '503 clock-off');
+    assert.ok(Number(answer.headers.get('retry-after')) > 0);
+  }
+  assert.equal((await fixture.buy('x')).body, first.body);
+  assert.is(told(await fixture.ask(`${NOTES}/none`, { method: 'GET' })), '404 agent-not-found');
+  assert.equal(fixture.fixture.chain.paid, [nonceOf(1)]);
+  fixture.isUnrecording = false;
+  assert.is((await fixture.buy('x', { nonce: 2 })).status, 200);
+});
+
 test('a body is not read before its payment is signed: a forged payment buys no work', async () => {
   await using fixture = await PaidFixture.open();
   fixture.fixture.chain.goodSignature = '0xff';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Intake } from '../../../node/intake/intake.ts';
+import { Intake, type IntakeOptions } from '../../../node/intake/intake.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
 import type { BuiltGroup } from '../../../node/intake/groups.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
@@ -42,6 +42,7 @@ export type Fate = 'kept' | 'refused' | 'kept-unsaid';
 export interface FixtureOptions {
   readonly now?: () => number;
   readonly signer?: Signer;
+  readonly timeOf?: IntakeOptions['timeOf'];
   readonly threads?: PreparingThreads;
   /** Called before each write that intake makes. */
   readonly fate?: () => Promise<Fate> | Fate;
@@ -78,6 +79,7 @@ export class IntakeFixture implements AsyncDisposable {
       cipher,
       threads: options.threads,
       now: options.now ?? Date.now,
+      ...(options.timeOf === undefined ? {} : { timeOf: options.timeOf }),
       projections: [],
       counters: new RecordCounters(store, []),
       onCommitted: (group) => void committed.push(group),

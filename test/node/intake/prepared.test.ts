@@ -1,8 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PreparedDraft } from '../../../node/intake/draft.ts';
+import { IntakeError } from '../../../node/intake/intake-error.ts';
 import { readPayload } from '../../../node/records/payload/payload-tables.ts';
-import { codeOf, draftOf, type Fate, IntakeFixture, temporaryDirectory, cipher } from './intake-fixture.ts';
+import { until } from '../../fixtures/until.ts';
+import { cipher, codeOf, draftOf, type Fate, IntakeFixture, signer, temporaryDirectory } from './intake-fixture.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 const HOUR_MS = 3_600_000;
@@ -83,6 +85,64 @@ test('where no record is taken now, it is told before anything is asked for', as
   fixture.intake.halt();
   assert.throws(() => fixture.intake.requireCapacity(1), /signs nothing/);
   assert.is(await codeOf(fixture.intake.recordAll(prepared)), 'halted');
+});
+
+test('where no record is given a time now, it is told before anything is asked for, and no time is given by asking', async () => {
+  await using directory = await temporaryDirectory();
+  let isOff = false;
+  const asked: [first: number, last: number][] = [];
+  const timeOf = (first: number, last: number): number => {
+    if (isOff) throw new IntakeError('clock-off', 'the clock is off');
+    asked.push([first, last]);
+    return START;
+  };
+  await using fixture = await IntakeFixture.open(directory.path, { timeOf });
+  fixture.intake.requireCapacity(1);
+  isOff = true;
+  assert.throws(() => fixture.intake.requireCapacity(1), /the clock is off/);
+  isOff = false;
+  await fixture.intake.submit(draftOf('s'));
+  fixture.intake.requireCapacity(1);
+  assert.equal(asked, [
+    [1, 0],
+    [1, 0],
+    [2, START],
+  ]);
+});
+
+test('while the signer fails, it is told before anything is asked for, until it signs again', async () => {
+  await using directory = await temporaryDirectory();
+  let broken = true;
+  let tries = 0;
+  await using fixture = await IntakeFixture.open(directory.path, {
+    signer: {
+      ...signer,
+      sign(message, context) {
+        tries++;
+        return broken ? Promise.reject(new Error('no entropy')) : signer.sign(message, context);
+      },
+    },
+  });
+  fixture.intake.requireCapacity(1);
+  assert.is(await codeOf(fixture.intake.submit(draftOf('s'))), 'signing-failed');
+  for (let i = 0; i < 5; i++) assert.throws(() => fixture.intake.requireCapacity(1), /the signer fails/);
+  assert.is(tries, 2, 'whether it signs again is looked at once at a time');
+  await until('it to be looked at again', () => {
+    assert.throws(() => fixture.intake.requireCapacity(1), /the signer fails/);
+    return tries > 2;
+  });
+  broken = false;
+  await until('the signer to be tried', () => {
+    try {
+      fixture.intake.requireCapacity(1);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  assert.equal([fixture.intake.signerFailing, fixture.intake.recorded], [false, 0]);
+  await fixture.intake.submit(draftOf('s'));
+  await requireWholeStore(fixture.store);
 });
 
 test.run();

@@ -56,6 +56,7 @@ export function openNoteShop({ paymentService, port, log, onWork }: ShopOptions)
     auditLog: { note: () => undefined },
     baseUrl: () => baseUrl,
     trustedProxies: NO_ADDRESSES,
+    requireRecording: () => undefined,
     requireStorage: () => undefined,
   });
   const gate = {

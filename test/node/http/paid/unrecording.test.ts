@@ -1,0 +1,60 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SERVICES } from '../../../../protocol/payments/prices.ts';
+import { TestChain } from '../../../fixtures/chain.ts';
+import { paymentHeader } from '../../../fixtures/payment-header.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { until } from '../../../fixtures/until.ts';
+
+const SERVICE = 'tiered-attest';
+const { path } = SERVICES[SERVICE];
+/** More than clocks of members may differ by. */
+const OFF_MS = 200_000;
+
+const clock = { offset: 0 };
+const chain = await TestChain.start();
+const network = await TestNetwork.start({
+  nodes: ['eu', 'us', 'ca'],
+  ledger: 'local',
+  config: { payments: chain.config() },
+  overridesOf: (node): { now?: () => number } => (node === 'eu' ? { now: () => Date.now() + clock.offset } : {}),
+});
+const eu = network.node('eu');
+
+test.after(async () => {
+  await network[Symbol.asyncDispose]();
+  await chain[Symbol.asyncDispose]();
+});
+
+/** Status and code of the answer to a call without a payment, and of a paid one. */
+async function told(): Promise<readonly string[]> {
+  const header = await paymentHeader(await chain.wallet(), chain.payTo, SERVICE, eu.baseUrl + path);
+  const answers = [];
+  for (const headers of [{}, { 'payment-signature': header }]) {
+    const { status, body } = await eu.post(path, { agentId: 'a', data: { x: 1 } }, { key: null, headers });
+    answers.push(`${status} ${String(body.code ?? '')}`);
+  }
+  return answers;
+}
+
+test('a node whose clock is off, and knows it, names no price and takes no money', async () => {
+  await until('clocks are known', () => eu.context.follower.clocks.differences().length === 2);
+  for (const offset of [OFF_MS, -OFF_MS]) {
+    const before = await chain.balanceOf(chain.payTo);
+    clock.offset = offset;
+    assert.equal(await told(), ['503 clock-off', '503 clock-off'], String(offset));
+    assert.is(await chain.balanceOf(chain.payTo), before);
+    clock.offset = 0;
+    assert.equal(await told(), ['402 payment-required', '200 ']);
+    assert.ok((await chain.balanceOf(chain.payTo)) > before);
+  }
+});
+
+test('a node that signs nothing any more names no price either', async () => {
+  const before = await chain.balanceOf(chain.payTo);
+  eu.context.intake.halt('closed');
+  assert.equal(await told(), ['503 chain-closed', '503 chain-closed']);
+  assert.is(await chain.balanceOf(chain.payTo), before);
+});
+
+test.run();
