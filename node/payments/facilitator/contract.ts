@@ -20,7 +20,7 @@ export interface Listing {
 /** What is looked for on the chain. */
 export interface SoughtPayment {
   readonly authorization: Pick<PaymentAuthorization, 'from' | 'to' | 'value' | 'nonce' | 'validBefore'>;
-  /** When this node first saw it, in epoch milliseconds: it was not settled for this node before. */
+  /** When this node first saw it, by its own clock, in epoch milliseconds: it was not settled for this node before. */
   readonly since: number;
 }
 

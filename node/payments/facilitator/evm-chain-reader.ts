@@ -1,6 +1,6 @@
 import type { Hash, Hex } from 'viem';
 import type { WalletAddress } from '../../../protocol/payments/payment.ts';
-import { isSameAddress } from '../../../protocol/payments/terms.ts';
+import { isSameAddress, MAX_LIFE_SECONDS } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { carriesOut, findEnd } from './authorization-log.ts';
 import { fromChain, hexOf } from './chain-answers.ts';
@@ -23,8 +23,13 @@ export interface ChainReaderOptions {
 
 /** The chain's newest blocks may still be replaced: only so long after its end is an authorization over. In seconds. */
 const EXPIRY_MARGIN_SECONDS = 6;
-/** What the clocks of node and chain may differ by. In seconds. */
+/** What the clocks of node and chain usually differ by at most. In seconds. */
 const CLOCK_SKEW_SECONDS = 120;
+/**
+ * The longest that an authorization is taken to have lived when it was first seen: its longest life, and what the
+ * node's clock may have been ahead then. In seconds.
+ */
+const LONGEST_SOUGHT_SECONDS = MAX_LIFE_SECONDS + 3_600;
 
 const TOKEN = { address: USDC.asset, abi: usdcAbi } as const;
 
@@ -91,17 +96,28 @@ export class EvmChainReader implements ChainReader {
 
   /**
    * State and time are of one block, so that an authorization that is not used there and over by then never will be. A
-   * used one without a trace since it was first seen is no proof of anything.
+   * used one without a trace is no proof of anything.
    */
   async #search({ authorization, since }: SoughtPayment): Promise<PaymentOutcome> {
     const block = await this.latestBlock();
     const { from, nonce, validBefore } = authorization;
     const isUsed = await this.#isUsed(hexOf(from), hexOf(nonce), block.number);
     if (!isUsed) return unused(block.timestamp >= validBefore + EXPIRY_MARGIN_SECONDS);
-    const first = await firstBlockSince(this.#client, block, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
-    const end = await findEnd(this.#client, authorization, { from: first, to: block.number });
-    if (end === null) return { kind: 'unknown' };
-    return this.#judged({ authorization, since }, end);
+    const end = await this.#endOf({ authorization, since }, block);
+    return end === null ? { kind: 'unknown' } : this.#judged({ authorization, since }, end);
+  }
+
+  /**
+   * The transaction that ended a used authorization; null where there is no trace of it. The node's clock may have been
+   * ahead when it first saw it: where nothing is found since then, what lies before is searched too, as far back as the
+   * authorization may have lived. A nonce is used once, so whatever is found is that use.
+   */
+  async #endOf({ authorization, since }: SoughtPayment, head: ChainBlock): Promise<Hash | null> {
+    const first = await firstBlockSince(this.#client, head, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
+    const end = await findEnd(this.#client, authorization, { from: first, to: head.number });
+    if (end !== null) return end;
+    const least = await firstBlockSince(this.#client, head, authorization.validBefore - LONGEST_SOUGHT_SECONDS);
+    return findEnd(this.#client, authorization, { from: least, to: first - 1n });
   }
 
   /** A transaction that another sent for another service of the same payee pays for that one. */

@@ -11,7 +11,7 @@ import { EvmChainReader } from '../../../../node/payments/facilitator/evm-chain-
 import { InProcessFacilitator } from '../../../../node/payments/facilitator/in-process-facilitator.ts';
 import type { SignedAuthorization } from '../../../../node/payments/facilitator/contract.ts';
 import { walletAddress } from '../../../../protocol/payments/payment.ts';
-import { requirementsOf } from '../../../../protocol/payments/terms.ts';
+import { MAX_LIFE_SECONDS, requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { USDC } from '../../../../protocol/payments/usdc.ts';
 import { randomNonce, signAuthorization, type Signing } from '../../../fixtures/chain-payer.ts';
 import { ChainRpcProxy } from '../../../fixtures/chain-rpc-proxy.ts';
@@ -32,6 +32,10 @@ const price = BigInt(terms.amount);
 const own = facilitatorOf('eu');
 const sibling = facilitatorOf('us');
 const reader = new EvmChainReader({ client: openChainClient(proxy.rpcUrl), settlers: own.settlers });
+
+const AHEAD_MS = 3_600_000;
+/** Longer before its end no authorization is looked for. */
+const LONGEST_LIFE_SECONDS = MAX_LIFE_SECONDS + 5_400;
 
 const anyones = new EvmChainReader({ client: openChainClient(chain.rpcUrl), settlers: null });
 
@@ -108,13 +112,24 @@ test('says that it does not know where the chain cannot be read, at whichever qu
   }
 });
 
-test('proves nothing by a use from before it was first seen', async () => {
-  const payment = await pay();
-  await own.settle(payment, terms);
-  const sought = { authorization: payment.authorization, since: Date.now() + 3_600_000 };
-  await chain.client.increaseTime({ seconds: 3_600 });
+test('finds what was used before the time at which a node whose clock was ahead saw it first', async () => {
+  const now = Math.floor(Date.now() / 1_000);
+  const [paid, cancelled, old] = [await pay(), await pay(), await pay({ validBefore: now + LONGEST_LIFE_SECONDS })];
+  for (const payment of [paid, old]) await own.settle(payment, terms);
+  await cancel(hexOf(cancelled.authorization.nonce));
+  const kindAt = async ({ authorization }: SignedAuthorization, since: number) => {
+    proxy.calls.length = 0;
+    const { kind } = await reader.paymentOf({ authorization, since });
+    return [kind, proxy.calls.filter((method) => method === 'eth_getLogs').length] as const;
+  };
+  const ahead = Date.now() + AHEAD_MS;
+  assert.equal(await kindAt(paid, Date.now()), ['paid', 1]);
+  assert.equal(await kindAt(paid, ahead), ['paid', 2], 'ahead of the chain');
+  await chain.client.increaseTime({ seconds: AHEAD_MS / 1_000 });
   await others(3);
-  assert.is((await reader.paymentOf(sought)).kind, 'unknown');
+  assert.equal(await kindAt(paid, ahead), ['paid', 2]);
+  assert.equal(await kindAt(cancelled, ahead), ['burnt', 2]);
+  assert.is((await kindAt(old, ahead))[0], 'unknown', 'from before it can have lived');
 });
 
 test('asks a node for fewer blocks at once that finds them too many', async () => {
