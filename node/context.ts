@@ -231,8 +231,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     }),
   );
   parts.add({ intake });
+  const isClockRight = () => follower.clocks.isRight;
   const money = await openPaymentServices({
     ...services,
+    isClockRight,
     node: self,
     payloadKey: own.payloadKey,
     intake,
@@ -316,7 +318,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring,
     storageGuard,
   });
-  const idempotency = opening.use(new Idempotency({ ...services, payloadKey: own.payloadKey }));
+  const idempotency = opening.use(new Idempotency({ ...services, isClockRight, payloadKey: own.payloadKey }));
   const agentServices = openAgentServices({ store, node: self, payloadKey: own.payloadKey, cipher, purges });
   parts.add({ agents: agentServices.agents });
   const opened = opening.move();

@@ -81,6 +81,8 @@ export interface IdempotencyOptions {
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
   readonly now: () => number;
+  /** Whether the clock is known to be right: no row is removed by another. */
+  readonly isClockRight: () => boolean;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -101,7 +103,7 @@ export class Idempotency implements AsyncDisposable {
     this.#sweeps.start();
   }
 
-  /** Removes the rows that are over now. Never rejects. */
+  /** Removes the rows that are over now, by a clock that is right. Never rejects. */
   sweep(): Promise<void> {
     return this.#sweeps.now();
   }
@@ -134,7 +136,7 @@ export class Idempotency implements AsyncDisposable {
   }
 
   async #sweep(): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, isClockRight, log } = this.#options;
     const slices = new TimeSlices();
     try {
       let after: string | undefined;
@@ -142,7 +144,7 @@ export class Idempotency implements AsyncDisposable {
         const range = { limit: SWEPT_TOGETHER, ...(after === undefined ? {} : { after }) };
         const rows = await Array.fromAsync(rawTable.under(store, [], range));
         after = rows.at(-1)?.[0].join('/');
-        if (after === undefined) return;
+        if (after === undefined || !isClockRight()) return;
         const over = rows.filter(([, bytes]) => this.#isOverIn(bytes));
         await Promise.all(over.map(([parts]) => this.#remove(parts)));
         if (slices.isOver) await slices.rest();

@@ -53,8 +53,13 @@ export class MemberClocks {
 
   /** Whether more than half of all members have another time than this node. Members that were not asked have none. */
   get isOff(): boolean {
-    const different = this.differences().filter(({ difference }) => Math.abs(difference) > MAX_DIFFERENCE_MS);
-    return different.length * 2 > this.#members().length;
+    return this.#areMost(this.differences().filter(isFar).length);
+  }
+
+  /** Whether it is not off, whatever the other members would say that were not asked. With no other to ask it is so. */
+  get isRight(): boolean {
+    const near = this.differences().filter((told) => !isFar(told)).length;
+    return !this.#areMost(this.#members().length - 1 - near);
   }
 
   /** How the members' clocks differ from this one now. */
@@ -67,4 +72,12 @@ export class MemberClocks {
       return [{ node, difference: reading.clock + age - now, age }];
     });
   }
+
+  #areMost(members: number): boolean {
+    return members * 2 > this.#members().length;
+  }
+}
+
+function isFar({ difference }: ClockDifference): boolean {
+  return Math.abs(difference) > MAX_DIFFERENCE_MS;
 }

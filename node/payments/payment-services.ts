@@ -67,6 +67,8 @@ interface PaymentServicesOptions {
   readonly payloadKey: Uint8Array;
   readonly intake: Pick<Intake, 'prepareAll' | 'recordAll' | 'requireCapacity'>;
   readonly now: () => number;
+  /** Whether the clock is known to be right. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
   /** Null where this node takes no payments. */
   readonly means: PaymentMeans | null;
@@ -88,7 +90,7 @@ export async function openPaymentServices(options: PaymentServicesOptions): Prom
 }
 
 async function openPaymentService(
-  { store, payloadKey, intake, now, log }: PaymentServicesOptions,
+  { store, payloadKey, intake, now, isClockRight, log }: PaymentServicesOptions,
   { settlement, payTo, backend }: PaymentMeans,
   ledger: SettlementLedger,
 ): Promise<PaymentService> {
@@ -106,7 +108,7 @@ async function openPaymentService(
     intake,
     now,
   });
-  const upkeep = new PaymentUpkeep({ store, paymentStore, payments, now, log });
+  const upkeep = new PaymentUpkeep({ store, paymentStore, payments, now, isClockRight, log });
   return {
     payTo,
     payments,

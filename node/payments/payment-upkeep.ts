@@ -12,6 +12,8 @@ export interface PaymentUpkeepOptions {
   readonly paymentStore: Pick<PaymentStore, 'openKeys' | 'unpublishedKeys'>;
   readonly payments: Pick<Payments, 'reconcile' | 'end'>;
   readonly now: () => number;
+  /** Whether the clock is known to be right: nothing ends by another. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
 }
 
@@ -87,8 +89,9 @@ export class PaymentUpkeep implements AsyncDisposable {
   }
 
   async #endDue(): Promise<void> {
-    const { store, now, payments } = this.#options;
+    const { store, now, isClockRight, payments } = this.#options;
     const at = now();
+    if (!isClockRight()) return;
     while (!this.#task.signal.aborted) {
       const due: string[][] = [];
       for await (const [parts] of paymentEndTable.under(store, [], { limit: ENDED_TOGETHER })) {

@@ -48,6 +48,7 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
     payloadKey,
     intake,
     now: Date.now,
+    isClockRight: () => true,
     log,
     means,
   });

@@ -14,8 +14,13 @@ const KEPT = { reviewCount: 2, warnings: ['Anna Schmidt: not a documented field'
 const PAYLOAD_KEY = new Uint8Array(32).fill(7);
 const START = Date.parse('2026-06-01T00:00:00Z');
 
-function idempotencyOf({ store }: IntakeFixture, now: () => number = Date.now, payloadKey = PAYLOAD_KEY): Idempotency {
-  return new Idempotency({ store, payloadKey, now, log: { warn: () => undefined } });
+function idempotencyOf(
+  { store }: IntakeFixture,
+  now: () => number = Date.now,
+  payloadKey = PAYLOAD_KEY,
+  isClockRight = () => true,
+): Idempotency {
+  return new Idempotency({ store, payloadKey, now, isClockRight, log: { warn: () => undefined } });
 }
 
 /** Records through the guard; the record's id, or that of the first with what was kept of it. */
@@ -141,6 +146,29 @@ test('a key that is used again while its row is removed keeps the row of its new
   const [again] = await Promise.all([record(), sweep]);
   assert.is(again.replayed, false);
   assert.equal(await record(), { id: again.id, kept: KEPT, replayed: true });
+});
+
+test('nothing is removed by a clock that is not known to be right: set back, the key answers as before', async () => {
+  await using directory = await temporaryDirectory();
+  let now = START;
+  let isRight = false;
+  await using fixture = await IntakeFixture.open(directory.path, { now: () => now });
+  const idempotency = idempotencyOf(
+    fixture,
+    () => now,
+    PAYLOAD_KEY,
+    () => isRight,
+  );
+  const record = recorder(fixture, idempotency);
+  const { id } = await record();
+  now += IDEMPOTENCY_MS;
+  await idempotency.sweep();
+  now -= IDEMPOTENCY_MS;
+  assert.equal(await record(), { id, kept: KEPT, replayed: true });
+  now += IDEMPOTENCY_MS;
+  isRight = true;
+  await idempotency.sweep();
+  assert.is((await rowsOf(fixture.store)).size, 0);
 });
 
 test('what cannot be removed now is removed later, and ends nothing', async () => {

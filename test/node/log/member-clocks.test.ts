@@ -59,6 +59,22 @@ test('a machine that was suspended asks again: its monotonic clock stood still',
   assert.not(clocks.isOff);
 });
 
+test('a clock is right where enough members have its time, and while there is no other to ask', () => {
+  const { fixture, clocks, pass, tell } = openFixture();
+  assert.not(clocks.isRight, 'nobody was asked');
+  tell(US, MINUTE);
+  assert.not(clocks.isRight, 'the other three may have another');
+  tell(CA, -MINUTE);
+  assert.ok(clocks.isRight);
+  fixture.now += 3 * MINUTE;
+  assert.not(clocks.isRight, 'two of five have another, and two may');
+  fixture.now -= 3 * MINUTE;
+  pass(11 * MINUTE);
+  assert.not(clocks.isRight, 'long ago');
+  const alone = new MemberClocks({ now: () => fixture.now, members: () => MEMBERS.slice(0, 1) });
+  assert.ok(alone.isRight);
+});
+
 test('half of the way is taken off, a long way says nothing, and an old reading nothing any more', () => {
   const { clocks, pass, tell } = openFixture();
   tell(US, 10 * MINUTE, 4_000);

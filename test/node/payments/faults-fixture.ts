@@ -75,6 +75,7 @@ export class FaultsFixture implements AsyncDisposable {
       payloadKey: PAYLOAD_KEY,
       intake: intake.intake,
       now: Date.now,
+      isClockRight: () => true,
       log,
       means,
     });

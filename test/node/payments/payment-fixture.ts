@@ -54,6 +54,8 @@ export class PaymentFixture implements AsyncDisposable {
   readonly chain = new FakeChain(() => this.clock);
   fate: () => Fate = () => 'kept';
   isDead = false;
+  /** Whether the clock is known to be right. */
+  isClockRight = true;
   /** Whether intake takes no records now: from before the work on, or from after the settlement. */
   isQueueFull = false;
   isIntakeStopped = false;
@@ -99,7 +101,14 @@ export class PaymentFixture implements AsyncDisposable {
     const open = new OpenAuthorizations();
     const admission = await PaymentAdmission.open({ paymentStore, settler, ledger, limits, calls, open, now });
     const payments = new Payments({ paymentStore, charger, settler, publisher, admission, intake, now });
-    const upkeep = new PaymentUpkeep({ store, paymentStore, payments, now, log });
+    const upkeep = new PaymentUpkeep({
+      store,
+      paymentStore,
+      payments,
+      now,
+      isClockRight: () => this.isClockRight,
+      log,
+    });
     this.#open = { store, ledger, paymentStore, payments, upkeep, open };
   }
 

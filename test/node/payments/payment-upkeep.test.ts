@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyParts } from '../../../node/payments/payment-key.ts';
+import { HELD_MS } from '../../../node/payments/payment-store.ts';
 import { paymentEndTable, paymentTable } from '../../../node/payments/payment-tables.ts';
 import { HONEST } from './fake-chain.ts';
 import { callOf, PaymentFixture, recordsOf } from './payment-fixture.ts';
@@ -55,6 +56,20 @@ test('what cannot be ended is left for the next round, and ends no round', async
   assert.is.not(await store.first({ gte: `${paymentEndTable.name}/`, lt: `${paymentEndTable.name}0` }), undefined);
   await upkeep.look();
   assert.is(await store.first({ gte: `${paymentEndTable.name}/`, lt: `${paymentEndTable.name}0` }), undefined);
+});
+
+test('nothing ends by a clock that is not known to be right: set back, the answer is held as before', async () => {
+  await using fixture = await PaymentFixture.open();
+  const { body } = await fixture.take(callOf());
+  fixture.clock += HELD_MS;
+  fixture.isClockRight = false;
+  await fixture.opened.upkeep.look();
+  fixture.clock -= HELD_MS;
+  assert.equal((await fixture.take(callOf())).body, body);
+  fixture.clock += HELD_MS;
+  fixture.isClockRight = true;
+  await fixture.opened.upkeep.look();
+  assert.is(await fixture.answer(callOf()), 'answer-ended');
 });
 
 test('upkeep does not wait for a call that is under way', async () => {

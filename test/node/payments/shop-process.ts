@@ -18,6 +18,7 @@ const { paymentService } = await openPaymentServices({
   payloadKey: PAYLOAD_KEY,
   intake: fixture.intake,
   now: Date.now,
+  isClockRight: () => true,
   log,
   means: openPaymentMeans({ payments, production: false }, log),
 });
