@@ -60,12 +60,13 @@ export class OpenAuthorizations {
    * Enters a call that shows an authorization until it is disposed. Throws `PaymentError` `wallet-busy`, `node-busy`.
    */
   enter(shown: ShownAuthorization): Disposable {
-    const entry = this.#entryOf(shown);
-    entry.calls++;
-    return new Held(() => {
-      entry.calls--;
-      this.#forgetIdle(shown.payer, shown.name, entry);
-    });
+    return this.#held(shown.payer, shown.name, this.#entryOf(shown));
+  }
+
+  /** Holds an authorization that is entered until it is disposed; null where it is not. */
+  hold(payer: WalletAddress, name: string): Disposable | null {
+    const entry = this.#wallets.get(payer)?.entries.get(name);
+    return entry === undefined ? null : this.#held(payer, name, entry);
   }
 
   /** Enters an authorization that a run before this one left open. */
@@ -150,6 +151,14 @@ export class OpenAuthorizations {
     wallet.entries.set(name, entry);
     this.#wallets.set(payer, wallet);
     return entry;
+  }
+
+  #held(payer: WalletAddress, name: string, entry: Entry): Disposable {
+    entry.calls++;
+    return new Held(() => {
+      entry.calls--;
+      this.#forgetIdle(payer, name, entry);
+    });
   }
 
   #forgetIdle(payer: WalletAddress, name: string, entry: Entry): void {

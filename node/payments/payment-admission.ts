@@ -169,6 +169,14 @@ export class PaymentAdmission {
     };
   }
 
+  /**
+   * Holds a call that works on a payment of which nothing is on the disk, until it is disposed. One that was let in
+   * because something was is entered now. Throws what `enter` throws.
+   */
+  async hold(key: PaymentKey, offer: Offer): Promise<Disposable> {
+    return this.#options.open.hold(key.payer, keyText(key)) ?? (await this.enter(key, offer, false));
+  }
+
   /** Says of an authorization that was entered what the disk says. */
   note(key: PaymentKey, standing: Standing): void {
     this.#options.open.note(key.payer, keyText(key), standing);

@@ -160,7 +160,7 @@ export class Payments {
     const name = keyText(key);
     for (;;) {
       const running = this.#ongoingCalls.get(name);
-      const ongoing = running ?? this.#begin(key, call, (own) => this.#run(key, call, order, own));
+      const ongoing = running ?? this.#begin(key, call, (own, held) => this.#run(key, call, order, own, held));
       const outcome = running === undefined ? await ongoing.join(call.isWanted) : await joinOngoing(running, call);
       if (outcome !== undefined) return outcome;
       if (running === undefined) throw new PaymentError('abandoned');
@@ -213,16 +213,19 @@ export class Payments {
     return this.#ongoingCalls.get(keyText(key))?.claim?.proof === proof;
   }
 
-  /** Afterwards the wallet's open authorizations are what the disk says. */
+  /**
+   * Afterwards the wallet's open authorizations are what the disk says. `run` puts into `held` what is held until then.
+   */
   #begin(
     key: PaymentKey,
     claim: Pick<PaidRequest, 'request' | 'proof'> | null,
-    run: (ongoing: OngoingPaidCall) => Promise<PaidOutcome | undefined>,
+    run: (ongoing: OngoingPaidCall, held: DisposableStack) => Promise<PaidOutcome | undefined>,
   ): OngoingPaidCall {
     const name = keyText(key);
     return this.#ongoingCalls.begin(name, claim, async (own) => {
+      using held = new DisposableStack();
       try {
-        return await run(own);
+        return await run(own, held);
       } finally {
         this.#options.admission.note(key, await this.#standingOf(key));
       }
@@ -242,10 +245,12 @@ export class Payments {
     call: PaidRequest,
     order: Order,
     ongoing: OngoingPaidCall,
+    held: DisposableStack,
   ): Promise<PaidOutcome | undefined> {
-    const { paymentStore, charger, now } = this.#options;
+    const { paymentStore, charger, admission, now } = this.#options;
     const row = await paymentStore.read(key);
     if (row === undefined) {
+      held.use(await admission.hold(key, call));
       const work = await order();
       return this.#pay({ key, row: freshRow(paymentStore, call, now()) }, call, (payment) =>
         this.#sell(payment, call, work, ongoing),

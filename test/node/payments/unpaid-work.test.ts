@@ -7,9 +7,11 @@ import { walletAddress } from '../../../protocol/payments/payment.ts';
 import { priceOf } from '../../../protocol/payments/prices.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { HONEST } from './fake-chain.ts';
-import { bodyOf, callOf, nonceOf, PaymentFixture, recordsOf, START, told, worked } from './payment-fixture.ts';
+import { bodyOf, callOf, nonceOf, PAYER, PaymentFixture, recordsOf, START, told, worked } from './payment-fixture.ts';
 
 const MINUTE = 60_000;
+/** No answer of the chain is held up for so long. */
+const LONG_MS = 60_000;
 const BATCH = 'tiered-attest-batch-xl';
 const BATCH_PRICE = Number(priceOf(BATCH));
 const PRICE = Number(priceOf('hedera-fact'));
@@ -247,5 +249,37 @@ test('an answer shown again is that of the first call, whatever the work would s
   assert.equal(told(await fixture.answer(callOf(), other)), body);
   assert.ok((await recordsOf(fixture.opened.store)).every(([, source]) => source === nonceOf(1)));
 });
+
+for (const [isFound, look] of [
+  [true, 'honest'],
+  [false, 'unknown'],
+] as const) {
+  test(`a call that was let in beside an earlier one, which then came to nothing, is sold as a fresh one; found at once: ${isFound}`, async () => {
+    await using fixture = await PaymentFixture.open({ chainMs: LONG_MS });
+    const { chain } = fixture;
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    chain.behaviour = { ...HONEST, settle: 'declines' };
+    chain.beforeLook = async () => {
+      asked.resolve();
+      await answered.promise;
+    };
+    const first = fixture.answer(callOf());
+    await asked.promise;
+    const { payments, open } = fixture.opened;
+    {
+      using _admitted = await payments.admit(callOf());
+      answered.resolve();
+      assert.is(await first, 'settlement-failed');
+      chain.behaviour = { ...HONEST, look };
+      const taken = payments.take(callOf(), async () => worked(callOf()));
+      const outcome = await taken.catch((error: unknown) => String(error));
+      if (isFound) assert.type(outcome, 'object');
+      else assert.match(String(outcome), /outcome-unknown/);
+    }
+    assert.is(chain.paid.length, 1);
+    assert.is(open.countOf(PAYER), isFound ? 0 : 1, 'what is open counts, and nothing else');
+  });
+}
 
 test.run();
