@@ -30,7 +30,8 @@ export function usageRoute({ node, rates, usage }: UsageServices): KeyRoute {
       summary: 'Where the account stands with its limits',
       description:
         'Requests of the last minute, and records of the UTC day and month, as `countedBy` counts them: each node that an ' +
-        'account names counts for itself. Limits, idempotency, duplicates, chains of sources, sessions, locks and lists are ' +
+        'account names counts for itself. Records that a wallet paid for while a key of the account came along count too, ' +
+        'and are never refused for the cap. Limits, idempotency, duplicates, chains of sources, sessions, locks and lists are ' +
         'each node’s own. Asking is a request.',
       answer: { shape: UsageAnswerShape, example: USAGE_EXAMPLE },
       problems: [],
