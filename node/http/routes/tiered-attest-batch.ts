@@ -50,7 +50,8 @@ export function tieredAttestBatchRoute(services: DecisionServices): KeyRoute {
         'in their order: `attestationId` and `payloadHash`, or the `code` and `detail` with which that endpoint refuses it. ' +
         'A body that is no list, or has an item that is no JSON, is refused as a whole, and so is a batch that goes past ' +
         'the daily cap, which counts its records; nothing is recorded then. What is recorded is, all of it, in one write. ' +
-        'An `Idempotency-Key` covers the batch: repeat it with the same bytes. ' +
+        'An `Idempotency-Key` covers the batch: repeat it with the same bytes. One that came with a batch of which nothing ' +
+        'was recorded is not used up, and is good for other bytes too. ' +
         `A body has at most ${MAX_BATCH} items, ${BODY.maxBytes / MEBIBYTE} MiB and ${ITEMS.maxValues} values, an item ` +
         `${ITEMS.maxItemBytes >> 10} KiB as it is sent; its decisions name at most ${MAX_INCIDENTS} incidents and ${MAX_RELATED} related records.`,
       request: {
