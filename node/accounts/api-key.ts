@@ -26,8 +26,10 @@ const ApiKeyShape = Closed({
   revokedAt: Type.Union([TimestampShape, Type.Null()]),
   /** The key made in its place; this one then ends at `expiresAt`. */
   replacedBy: Type.Union([KeyIdShape, Type.Null()]),
-  /** Who signed in by mail and has it for that; no request for a key says it. Absent: whoever has its text. */
+  /** Who signs in by mail and has it, or made it by one of theirs; no request says it. Absent: whoever has its text. */
   holder: Type.Optional(SecondFactorHolderShape),
+  /** It is for one sign-in by mail, and nobody has its text. Absent: whoever asked for it has that. */
+  signIn: Type.Optional(Type.Literal(true)),
   /** UTC day of the last use; null: never used. */
   lastUsedDay: Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), Type.Null()]),
 });
@@ -42,7 +44,7 @@ export const accountKeyTable = new Table('account-key', textCodec);
 /** What a key may do, on which sources, from where, and until when. */
 export type KeyTerms = Pick<
   ApiKey,
-  'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt' | 'from' | 'to' | 'holder'
+  'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt' | 'from' | 'to' | 'holder' | 'signIn'
 >;
 
 /** The terms of a key that may do everything. */
@@ -66,10 +68,10 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyStat
 /** A key that nobody has used yet. */
 export function freshKey(id: KeyId, account: string, terms: KeyTerms, createdAt: Timestamp): ApiKey {
   const { name, preset, scopes, sources, addresses, expiresAt, ...rest } = terms;
-  const { from = null, to = null, holder } = rest;
+  const { from = null, to = null, holder, signIn } = rest;
   const period = { ...(from !== null && { from }), ...(to !== null && { to }) };
   const state = { createdAt, expiresAt, revokedAt: null, replacedBy: null, lastUsedDay: null };
-  const whose = holder === undefined ? {} : { holder };
+  const whose = { ...(holder !== undefined && { holder }), ...(signIn === true && { signIn }) };
   return { id, account, name, preset, scopes, sources, addresses, ...period, ...whose, ...state };
 }
 

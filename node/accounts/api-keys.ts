@@ -28,7 +28,7 @@ export interface Replacement extends IssuedKey {
 
 /** What a key that came by mail is called, when it ends, and by what kind of mail. */
 export interface MailedTerms
-  extends Pick<KeyTerms, 'expiresAt' | 'holder' | 'name'>, Partial<Pick<KeyTerms, 'preset' | 'scopes'>> {
+  extends Pick<KeyTerms, 'expiresAt' | 'holder' | 'name' | 'signIn'>, Partial<Pick<KeyTerms, 'preset' | 'scopes'>> {
   readonly by: MailedActor;
 }
 
@@ -58,8 +58,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key. One that an operator brings a second time is answered as it is. Throws `AccountError`: `beyond-maker`
-   * where it would reach further than the key that asks, `terms-invalid`, `key-exists`, `key-weak`, `too-many-keys`.
+   * Makes a key, of the same person as the key that asks. One that an operator brings a second time is answered as it
+   * is. Throws `AccountError`: `beyond-maker` where it would reach further than the key that asks, `terms-invalid`,
+   * `key-exists`, `key-weak`, `too-many-keys`.
    */
   create(account: string, request: KeyRequest, actor: Actor, given: GivenKey = {}): Promise<IssuedKey> {
     return this.#accountStore.change(async () => {
@@ -97,7 +98,8 @@ export class ApiKeys {
       if (again !== undefined && old.key.replacedBy === again.key.id) return unchanged({ ...again, replaced: old.key });
       if (maker !== null) requireWithin(maker, old.key);
       requireRotatable(old.key, this.#accountStore.now());
-      const issued = await this.#issue(account, old.key, given);
+      const { signIn: _signIn, ...terms } = old.key;
+      const issued = await this.#issue(account, terms, given);
       const expiresAt = endOf(old.key, this.#accountStore.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
       await this.#requireStatable(await this.#accountStore.requireAccount(account), [

@@ -24,11 +24,11 @@ export interface CallerKey {
   /** The first and last moment of the records that it may see; null or absent: without bound. */
   readonly from?: Timestamp | null;
   readonly to?: Timestamp | null;
-  /** Who signed in by mail and has the key for that; absent where somebody has its text. */
+  /** Who signs in by mail and has the key, or made it by one of theirs; absent where nobody is known to. */
   readonly holder?: MailReader;
 }
 
-/** Who acts by a key: whoever signed in by mail, each time by another key, else whoever has this one. */
+/** Who acts by a key: whoever signs in by mail, by whichever key of theirs, else whoever has this one. */
 export function whoActsBy({ id, holder }: CallerKey): string {
   return holder ?? id;
 }

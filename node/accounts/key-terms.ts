@@ -25,8 +25,8 @@ const AUDITOR_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /**
- * The terms of a new key. `maker` are the terms of the key that asks, null where an operator does; `now` is in epoch
- * milliseconds. Throws `AccountError` `terms-invalid`, `terms-missing`, or `beyond-maker` where more is asked for than
+ * The terms of a new key, which is of the same person as its maker. `maker` are the terms of the key that asks, null
+ * where an operator does; `now` is in epoch milliseconds. Throws `AccountError` `terms-invalid`, `terms-missing`, or `beyond-maker` where more is asked for than
  * the maker has.
  */
 export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number): KeyTerms {
@@ -39,6 +39,7 @@ export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number
     addresses: request.addresses === undefined ? (maker?.addresses ?? null) : addressesOf(request.addresses),
     expiresAt: expiryOf(request.expiresAt, preset, maker?.expiresAt ?? null, now),
     ...periodOf(request, maker),
+    ...(maker?.holder === undefined ? {} : { holder: maker.holder }),
   };
   if (maker !== null) requireWithin(maker, terms, preset === null ? 'scopes' : 'preset');
   return terms;

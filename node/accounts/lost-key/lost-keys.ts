@@ -181,14 +181,14 @@ export class LostKeys implements AsyncDisposable {
   }
 
   #ownerTerms(): MailedTerms {
-    return { by: 'sign-in', name: 'console, by mail', holder: OWNER, expiresAt: timestampOf(this.#endsAt()) };
+    const expiresAt = timestampOf(this.#endsAt());
+    return { by: 'sign-in', name: 'console, by mail', holder: OWNER, signIn: true, expiresAt };
   }
 
-  /** The key of a person bears their id, by which it is found when they are removed. */
   #personTerms({ id, role, expiresAt }: Person): MailedTerms {
     const end = expiresAt === null ? this.#endsAt() : Math.min(this.#endsAt(), Date.parse(expiresAt));
     const scopes = [...KEY_PRESETS[role]];
-    return { by: 'sign-in', name: id, holder: id, preset: role, scopes, expiresAt: timestampOf(end) };
+    return { by: 'sign-in', name: id, holder: id, signIn: true, preset: role, scopes, expiresAt: timestampOf(end) };
   }
 
   #endsAt(): number {

@@ -159,9 +159,9 @@ export class People {
     });
   }
 
-  /** When access ends of who asks by a key: the key of who signed in by mail ends long before they do. */
-  async #endOf(account: string, { holder, expiresAt }: KeyTerms): Promise<KeyTerms['expiresAt']> {
-    if (holder === undefined) return expiresAt;
+  /** When access ends of who asks by a key: the key of a sign-in by mail ends long before who is signed in. */
+  async #endOf(account: string, { holder, signIn, expiresAt }: KeyTerms): Promise<KeyTerms['expiresAt']> {
+    if (holder === undefined || signIn !== true) return expiresAt;
     if (holder === OWNER) return null;
     const person = await this.welcome(account, holder);
     return person === undefined ? expiresAt : person.expiresAt;

@@ -180,7 +180,7 @@ export const FORMS: readonly ConsoleForm[] = [
     'retention',
     'Release a legal hold',
     ['lockId', 'releasedBy', 'reason'],
-    'Another person than the one who placed it, with another key. Who signs in by mail again is the same one.',
+    'Another person than the one who placed it, with another key. Who signs in by mail is one person, by every key of theirs.',
     '/v1/retention-lock/release',
   ),
   {
@@ -352,7 +352,9 @@ export const FORMS: readonly ConsoleForm[] = [
     submit: 'Deactivate it',
   },
   change(['key', 'keys'], 'POST', '/v1/keys', 'Make an API key', 'Make it', {
-    about: 'Its text is shown once. Choose a preset: no key may do more than the one that you are signed in with.',
+    about:
+      'Its text is shown once. Choose a preset: no key may do more, or for longer, than the one that you are signed in ' +
+      'with. Where you signed in by mail it is yours, and ends where you are removed.',
     fields: ['name', 'preset', 'sources', 'addresses', 'expiresAt', 'from', 'to'],
   }),
   change(['key-rotate', 'keys'], 'POST', '/v1/keys/:id/rotate', 'Rotate an API key', 'Rotate it', {

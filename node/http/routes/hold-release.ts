@@ -33,7 +33,8 @@ export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices
       summary: 'Releases a legal hold',
       description:
         'By a second person: another name than the `lockedBy` of the hold, and another API key than the one it was ' +
-        'placed with; who signs in by mail is one person, however often. The period of the lock goes on.',
+        'placed with; who signs in by mail is one person, however often, and by every key that they made. The period of the ' +
+        'lock goes on.',
       request: { shape: HoldReleaseRequestShape, example: HOLD_RELEASE_EXAMPLE.request },
       answer: { shape: HoldReleaseAnswerShape, example: HOLD_RELEASE_EXAMPLE.answer },
       problems: ['same-person', 'lock-not-found', 'hold-not-active'],

@@ -78,7 +78,9 @@ function createRoute({ keys, addressOf, now }: KeyRouteServices): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'Makes a key',
-      description: `With a preset or with scopes; never with more than the key that asks has itself. ${AT_HOME} ${ONCE}`,
+      description:
+        'With a preset or with scopes; never with more than the key that asks has itself. One that is made by the key of ' +
+        `who signs in by mail is of that person. ${AT_HOME} ${ONCE}`,
       request: { shape: CreateKeyDocumentShape, example: KEYS_EXAMPLE.create.request },
       answer: { shape: CreateKeyAnswerShape, example: KEYS_EXAMPLE.create.answer },
       problems: ['missing-field', 'invalid-field', 'too-many-keys', 'home-only'],

@@ -51,6 +51,22 @@ test('the key of who came by mail ends with the sign-in, and with it what was ma
   assert.equal(await displaced.look(), [['revoked'], 404], 'displaced by newer ones');
 });
 
+test('an API key that somebody makes who came by mail goes on after the sign-out', async () => {
+  const { browser } = await invitedByMail(
+    node,
+    sink,
+    { email: 'maker@example.org', role: 'admin' },
+    {
+      key: API_KEYS.enterprise,
+    },
+  );
+  const hidden = await browser.hidden('/console/forms/key');
+  const made = await browser.post('/console/forms/key', { ...hidden, preset: 'auditor' });
+  const [key = null] = /mk_eu_[\w-]{20,}/.exec(made.text) ?? [];
+  assert.is((await browser.post('/console/sign-out', { token: hidden.token ?? '' })).status, 303);
+  assert.is((await node.get('/v1/attestations', { key })).status, 200);
+});
+
 test('a key that somebody has goes on after the sign-in by it', async () => {
   const made = await node.post('/v1/keys', { preset: 'auditor' }, { key: API_KEYS.enterprise });
   const browser = new BrowserClient(node);

@@ -160,6 +160,10 @@ test('nobody is invited for longer than who invites: by a key until its end, by 
   };
   assert.is(await endOf(browser, 'guest@example.org'), end);
   assert.is(await endOf(endless.browser, 'colleague@example.org'), null);
+
+  const fields = { ...(await endless.browser.hidden('/console/forms/key')), preset: 'admin', expiresAt: end };
+  const [key = null] = /mk_eu_[\w-]{20,}/.exec((await endless.browser.post('/console/forms/key', fields)).text) ?? [];
+  requireProblem(await node.post('/v1/people', longer, { key }), 'scope-forbidden', 'a key of a person', 'expiresAt');
 });
 
 const WEAK: readonly JsonObject[] = [{ scopes: ['keys:admin', 'proof:read'] }, ...LIMITS.slice(1)];

@@ -48,6 +48,35 @@ test('one person who signs in again is the same person, and another one is not',
   assert.ok(await isReleasedBy((await invitedByMail(node, sink, other, owner)).browser, lockId), 'another person');
 });
 
+/** The text of an API key that somebody makes who is signed in. */
+async function keyMadeBy(browser: BrowserClient): Promise<string> {
+  const { text } = await filledIn(browser, 'key', { preset: 'admin', name: 'console' });
+  const [key] = /mk_eu_[\w-]{20,}/.exec(text) ?? [];
+  if (key === undefined) throw new Error(text);
+  return key;
+}
+
+test('a key that somebody makes who is signed in by mail is theirs, and so is one that is made by that', async () => {
+  const { browser } = await invitedByMail(node, sink, { email: 'head@example.org', role: 'admin' }, owner);
+  const release = (lockId: string, key: string) =>
+    node.post('/v1/retention-lock/release', { lockId, releasedBy: 'somebody else' }, { key });
+  const key = await keyMadeBy(browser);
+  const { body } = await node.post('/v1/keys', { preset: 'compliance' }, { key });
+  const { body: rotation } = await node.post(`/v1/keys/${Object(body.key).id}/rotate`, {}, { key });
+  const lockId = await placedBy(browser);
+  for (const [what, theirs] of [
+    ['made', key],
+    ['made by that', body.apiKey],
+    ['in its place', rotation.apiKey],
+  ]) {
+    requireProblem(await release(lockId, String(theirs)), 'same-person', String(what), 'x-api-key');
+  }
+  const hold = { ...HOLD, retentionPeriodDays: 1825, legalHold: true, sourceId: 'by a key' };
+  const placed = await node.post('/v1/retention-lock', hold, { key });
+  assert.not(await isReleasedBy(browser, String(placed.body.lockId)), 'placed by the key, released by the sign-in');
+  assert.is((await release(lockId, owner.key)).status, 200, 'the key of nobody who signs in by mail');
+});
+
 test('the owner who signs in again is the same person, also by a key that takes the place of the sign-in’s', async () => {
   const email = 'owner@example.org';
   await node.post('/v1/sign-up', { email });
