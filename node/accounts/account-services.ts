@@ -90,7 +90,7 @@ export async function openAccountServices(options: AccountServicesOptions): Prom
   const limits = new SignUpLimits();
   const { keys, accountStore } = accounts;
   const signUp = new SignUp({ store, accountStore, mailer, limits, isOpen: config.signUp, nodeUrl });
-  const people = new People({ ...options, accountStore, keys, mailer, limits, record });
+  const people = new People({ ...options, accountStore, mailer, limits, record });
   const secondFactors = await SecondFactors.open({ ...options, accountStore, people, mailer });
   const lostKeys = opening.use(new LostKeys({ ...options, accountStore, keys, mailer, limits, people, secondFactors }));
   lostKeys.start();

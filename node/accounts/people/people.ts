@@ -5,10 +5,9 @@ import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import { AccountError } from '../account-error.ts';
-import { type Actor, personEvent } from '../account-event.ts';
+import { type Actor, keyEvent, personEvent } from '../account-event.ts';
 import type { AccountEvents, AccountStore } from '../account-store.ts';
-import { keyState, type KeyTerms } from '../api-key.ts';
-import type { ApiKeys } from '../api-keys.ts';
+import { type ApiKey, keyOperations, keyState, type KeyTerms } from '../api-key.ts';
 import { isKeyId } from '../key-id.ts';
 import { reachesAllOf, termsOf } from '../key-terms.ts';
 import { emailDigest, isPublicMailAddress } from '../mail/mail-address.ts';
@@ -32,7 +31,6 @@ export const MAX_PEOPLE = 100;
 export interface PeopleOptions {
   readonly store: Store;
   readonly accountStore: AccountStore;
-  readonly keys: Pick<ApiKeys, 'list' | 'revoke'>;
   /** Null where the node sends no mail: nobody could sign in. */
   readonly mailer: Pick<Mailer, 'send'> | null;
   /** Those of sign-ups: mails of all kinds count together. */
@@ -45,9 +43,9 @@ export interface PeopleOptions {
 
 /**
  * The people of accounts, who sign in at the console by mail: each in a role, which is a preset of keys, and some for a
- * while. They come by a key of that preset, which bears their id as its name and ends with the sign-in.
+ * while. They come by a key of that preset, which ends with the sign-in.
  *
- * Crash order: who is removed loses the keys first, then the row, then whatever key was made in between.
+ * Crash order: who is removed loses every key that is theirs in the write that removes the row.
  */
 export class People {
   readonly #options: PeopleOptions;
@@ -149,13 +147,21 @@ export class People {
       if (person === undefined) throw new AccountError('person-not-found', 'the account has nobody of this id');
       if (!isKeyId(key)) throw new RangeError(`${key} removes nobody`);
       await this.requireWithin(account, { key }, person.id);
-      await this.#endKeys(person);
-      await this.#options.accountStore.change(async () => ({
-        operations: [...personRemoval(person), secondFactorTable.del(account, person.id)],
-        events: [personEvent('person.removed', person, { key })],
-        result: undefined,
-      }));
-      await this.#endKeys(person);
+      const { accountStore } = this.#options;
+      await accountStore.change(async () => {
+        const now = accountStore.now();
+        const theirs = (await accountStore.keys(account)).filter((held) => isOf(person, held.key, now));
+        const revokedAt = timestampOf(now);
+        const revoked = theirs.flatMap((held) => keyOperations(held.digest, { ...held.key, revokedAt }));
+        return {
+          operations: [...revoked, ...personRemoval(person), secondFactorTable.del(account, person.id)],
+          events: [
+            ...theirs.map((held) => keyEvent('key.revoked', held.key, 'node')),
+            personEvent('person.removed', person, { key }),
+          ],
+          result: undefined,
+        };
+      });
     });
   }
 
@@ -167,13 +173,6 @@ export class People {
     return person === undefined ? expiresAt : person.expiresAt;
   }
 
-  async #endKeys({ account, id }: Person): Promise<void> {
-    const { accountStore, keys } = this.#options;
-    for (const key of await keys.list(account)) {
-      if (key.name === id && keyState(key, accountStore.now()) === 'active') await keys.revoke(account, key.id, 'node');
-    }
-  }
-
   async #mail({ email, account, role }: Person, mailer: Pick<Mailer, 'send'>): Promise<boolean> {
     try {
       await mailer.send(invitation(email, account, role, this.#options.nodeUrl()));
@@ -183,6 +182,11 @@ export class People {
       return false;
     }
   }
+}
+
+/** Whether a key in force is a person's: of a sign-in, or made by a key of theirs. */
+function isOf({ id }: Person, key: ApiKey, now: number): boolean {
+  return key.holder === id && keyState(key, now) === 'active';
 }
 
 function invitation(to: string, account: string, role: string, nodeUrl: string): Mail {

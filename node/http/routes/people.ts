@@ -79,7 +79,7 @@ function removeRoute({ people }: PeopleRouteServices): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'Removes a person',
-      description: 'With all that they are signed in by, at once.',
+      description: 'With all that they are signed in by, and every API key that they made, at once.',
       params: { id: { description: 'Id of the person.', shape: PersonIdShape, example: EXAMPLE_IDS.person } },
       answer: { shape: RemovedPersonAnswerShape, example: PEOPLE_EXAMPLE.removed },
       problems: ['person-not-found'],

@@ -125,6 +125,31 @@ test('a person who is invited signs in by mail in a role, may do no more, and is
   assert.is(sink.kept.slice(before).filter(({ to }) => to.includes(asked.email)).length, 0, 'no link any more');
 });
 
+test('with a person ends every key that is theirs, also one that is made meanwhile, and no other', async () => {
+  const owner = { key: API_KEYS.enterprise };
+  const { personId, browser } = await invitedByMail(node, sink, { email: 'left@example.org', role: 'admin' }, owner);
+  const fields = { ...(await browser.hidden('/console/forms/key')), preset: 'admin', name: 'mine' };
+  const [key = ''] = /mk_eu_[\w-]{20,}/.exec((await browser.post('/console/forms/key', fields)).text) ?? [];
+  const made = async (ask: { readonly key: string }, name: string) =>
+    (await node.post('/v1/keys', { preset: 'admin', name }, ask)).body;
+  const second = await made({ key }, 'made by that');
+  const third = (await node.post(`/v1/keys/${Object(second.key).id}/rotate`, { overlapSeconds: 60 }, owner)).body;
+  const namesake = await made(owner, personId);
+  const works = async (apiKey: unknown) => (await node.get('/v1/account', { key: String(apiKey) })).status === 200;
+  const theirs = [key, second.apiKey, third.apiKey];
+  assert.equal(await Promise.all([...theirs, namesake.apiKey].map(works)), [true, true, true, true]);
+  const meanwhile = Array.from({ length: 20 }, () => made({ key }, 'made meanwhile'));
+  const removed = node.send('DELETE', `/v1/people/${personId}`, undefined, owner);
+  assert.is((await removed).status, 200);
+  const all = [...theirs, ...(await Promise.all(meanwhile)).map(({ apiKey }) => apiKey ?? 'none')];
+  assert.equal(await Promise.all(all.map(works)), Array(all.length).fill(false));
+  assert.ok(await works(namesake.apiKey), 'a name makes nobody somebody');
+  requireProblem(await node.get('/v1/account', { key }), 'api-key-revoked', 'revoked');
+  const ended = { action: 'key.revoked', by: 'node', subject: Object(second.key).id };
+  const { entries } = Object((await node.get('/v1/audit-log?limit=200', owner)).body);
+  assert.ok(entries.some((line: JsonObject) => Object.entries(ended).every(([name, value]) => line[name] === value)));
+});
+
 const LIMITS: readonly JsonObject[] = [
   { scopes: ['keys:admin', 'proof:read'] },
   { preset: 'admin', sources: ['one'] },
