@@ -16,8 +16,6 @@ export interface Caller {
 export interface CallerKey {
   /** `key_eu_01J…`; says nothing about the key itself. */
   readonly id: string;
-  /** What it is called; a key by which a person signs in is called by the id of the person. */
-  readonly name?: string | null;
   readonly scopes: readonly Scope[];
   /** The only sources that the key may write and read; null: all of the account's. */
   readonly sources: readonly string[] | null;

@@ -142,12 +142,12 @@ function knownOf(found: ForeignKey | 'ended' | undefined): KnownKey | 'revoked' 
 
 function foundOf(
   account: Caller['account'],
-  { id, name, scopes, sources, addresses, from = null, to = null, holder }: ApiKey,
+  { id, scopes, sources, addresses, from = null, to = null, holder }: ApiKey,
 ): AuthenticatedKey {
   const period = { ...(from !== null && { from }), ...(to !== null && { to }) };
   const whose = holder === undefined ? {} : { holder };
   return {
-    caller: { account, key: { id, name, scopes, sources, ...period, ...whose } },
+    caller: { account, key: { id, scopes, sources, ...period, ...whose } },
     addresses: addresses === null ? null : new AddressList(addresses),
   };
 }

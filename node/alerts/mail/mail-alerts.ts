@@ -1,4 +1,4 @@
-import { isMailReader, type MailReader, OWNER } from '../../../protocol/api/people.ts';
+import { type MailReader, OWNER } from '../../../protocol/api/people.ts';
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { MailAlertsRequest } from '../../../protocol/api/mail-alerts.ts';
@@ -74,11 +74,11 @@ export class MailAlerts {
     return opened;
   }
 
-  /** Who is written to for a caller: the person whose key it is (it bears the person's id as its name), or the owner. */
+  /** Who is written to for a caller: the person whose key it is, or the owner. */
   async recipientOf({ account, key }: Caller): Promise<MailReader> {
-    const name = key.name ?? '';
-    if (name === OWNER || !isMailReader(name)) return OWNER;
-    return (await this.#options.people.welcome(account.id, name))?.id ?? OWNER;
+    const { holder = OWNER } = key;
+    if (holder === OWNER) return OWNER;
+    return (await this.#options.people.welcome(account.id, holder))?.id ?? OWNER;
   }
 
   /** What somebody is told of; undefined where it is nothing. */

@@ -8,6 +8,7 @@ import {
   StoppedMailAlertsAnswerShape,
 } from '../../../protocol/api/mail-alerts.ts';
 import type { Caller } from '../../accounts/caller.ts';
+import type { People } from '../../accounts/people/people.ts';
 import { AlertRefusal } from '../../alerts/alert-refusal.ts';
 import { mailAlertAnswer } from '../../alerts/mail/mail-alert-tables.ts';
 import type { MailAlerts } from '../../alerts/mail/mail-alerts.ts';
@@ -24,6 +25,7 @@ const validate = validator(MailAlertsRequestShape);
 
 export interface MailAlertRouteServices {
   readonly mailAlerts: MailAlerts;
+  readonly people: Pick<People, 'requireWithin'>;
   readonly addressOf: AddressOf;
 }
 
@@ -51,7 +53,7 @@ function showRoute({ mailAlerts }: MailAlertRouteServices): KeyRoute {
   };
 }
 
-function setRoute({ mailAlerts, addressOf }: MailAlertRouteServices): KeyRoute {
+function setRoute({ mailAlerts, people, addressOf }: MailAlertRouteServices): KeyRoute {
   return {
     method: 'PUT',
     path: PATH,
@@ -61,8 +63,8 @@ function setRoute({ mailAlerts, addressOf }: MailAlertRouteServices): KeyRoute {
       summary: 'Has the caller told of events by mail',
       description:
         'In a mail an hour or a day, where something was found, to the address that signs in: that of the person whose ' +
-        'key it is, else that of the account, for a key with `keys:admin`. Mails hold ids and states alone, and an ' +
-        'address that stops them at one click (RFC 8058). In the place of what was set before.',
+        'key it is, for one that may do and see all that they do, else that of the account, for a key with `keys:admin`. ' +
+        'Mails hold ids and states alone, and an address that stops them at one click (RFC 8058). In the place of what was set before.',
       request: { shape: MailAlertsRequestShape, example: MAIL_ALERTS_EXAMPLE.request },
       answer: { shape: MailAlertsAnswerShape, example: MAIL_ALERTS_EXAMPLE.shown },
       problems: ['missing-field', 'invalid-field', 'no-mail-address', 'home-only'],
@@ -71,14 +73,14 @@ function setRoute({ mailAlerts, addressOf }: MailAlertRouteServices): KeyRoute {
       requireHome(caller, addressOf);
       const request = validate((await readJsonBody(context.req, BODY)).value);
       const recipient = await mailAlerts.recipientOf(caller);
-      requireReader(caller, recipient, request);
+      await requireReader(people, caller, recipient, request);
       const alert = await set(mailAlerts, caller, recipient, request);
       return { body: { success: true, mailAlerts: mailAlertAnswer(alert) } };
     },
   };
 }
 
-function endRoute({ mailAlerts }: MailAlertRouteServices): KeyRoute {
+function endRoute({ mailAlerts, people }: MailAlertRouteServices): KeyRoute {
   return {
     method: 'DELETE',
     path: PATH,
@@ -93,7 +95,7 @@ function endRoute({ mailAlerts }: MailAlertRouteServices): KeyRoute {
     },
     async answer(_call, caller) {
       const recipient = await mailAlerts.recipientOf(caller);
-      requireReader(caller, recipient, null);
+      await requireReader(people, caller, recipient, null);
       await mailAlerts.delete(caller, recipient);
       return { body: { success: true } };
     },
@@ -101,15 +103,22 @@ function endRoute({ mailAlerts }: MailAlertRouteServices): KeyRoute {
 }
 
 /**
- * Mails tell of the whole account, and only who governs it turns those of its owner on and off: a thief of a lesser key
- * silences nobody. Throws `Problem` 403.
+ * Mails tell of the whole account. Only who governs it turns those of its owner on and off, and those of a person only
+ * a key of theirs that reaches as far as they do: a thief of a lesser key silences nobody. Throws `Problem` 403,
+ * `AccountError` `beyond-maker`.
  */
-function requireReader({ key }: Caller, recipient: MailReader, request: MailAlertsRequest | null): void {
+async function requireReader(
+  people: Pick<People, 'requireWithin'>,
+  { account, key }: Caller,
+  recipient: MailReader,
+  request: MailAlertsRequest | null,
+): Promise<void> {
   const isAdmin = key.scopes.includes('keys:admin');
-  if (recipient === OWNER && !isAdmin) {
+  if (recipient !== OWNER) await people.requireWithin(account.id, { key: key.id }, recipient);
+  else if (!isAdmin) {
     throw new Problem('scope-forbidden', 'Only a key with keys:admin turns the mails of the owner on and off.');
   }
-  if (recipient === OWNER || request !== null) requireWholeAccount({ key }, 'Mails tell of the whole account');
+  requireWholeAccount({ key }, 'Mails tell of the whole account');
   if (request === null) return;
   if (request.events.includes('key.expiring') && !isAdmin) {
     throw new Problem('scope-forbidden', 'Of keys that end only a key with keys:admin is told.');

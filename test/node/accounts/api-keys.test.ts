@@ -34,7 +34,7 @@ test('presets and scopes: a key is exactly what was asked for', async () => {
   const found = await fixture.accounts.authenticate(preset.apiKey);
   if (typeof found === 'string') throw new Error(found);
   const { scopes } = preset.key;
-  assert.equal(found.caller.key, { id: preset.key.id, name: 'loader', scopes, sources: ['b', 'a'] });
+  assert.equal(found.caller.key, { id: preset.key.id, scopes, sources: ['b', 'a'] });
   assert.equal(
     (await keys.list('acc_eu_acme')).map(({ id }) => id),
     [preset.key.id, scoped.key.id],

@@ -39,7 +39,8 @@ test('a record is named by its own account alone, with a key of its source and i
 test('whoever signed in by mail is one person by whatever key, and no name of a key makes anybody somebody', () => {
   const holder = 'owner' as const;
   assert.is(whoActsBy({ ...KEY, id: 'key_eu_2', holder }), whoActsBy({ ...KEY, id: 'key_eu_3', holder }));
-  assert.is(whoActsBy({ ...KEY, name: holder }), KEY.id);
+  const named = { ...KEY, name: holder };
+  assert.is(whoActsBy(named), KEY.id);
 });
 
 test.run();

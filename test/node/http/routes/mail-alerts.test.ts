@@ -10,6 +10,7 @@ import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { until } from '../../../fixtures/until.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { BrowserClient } from '../console/browser-client.ts';
+import { invitedByMail } from '../console/mailed-sign-in.ts';
 import { requireProblem } from '../problem-shape.ts';
 
 const HOUR_MS = 3_600_000;
@@ -194,6 +195,38 @@ test('a lesser key silences nobody, and nobody is told of more than they may see
   assert.equal(Object(await shown(key)).events, EVERYTHING.events);
   const without = await put(EVERYTHING, API_KEYS.enterprise);
   requireProblem(without, 'no-mail-address', 'an account without an address');
+});
+
+test('the mails of a person are set and ended by a key of theirs that reaches as far as they do, whatever another is called', async () => {
+  const key = await signedUp('alan@example.org');
+  await set(key);
+  const { browser: person, personId } = await invitedByMail(
+    node,
+    sink,
+    { email: 'dpo@example.org', role: 'admin' },
+    { key },
+  );
+  const form = '/console/forms/mail-alerts';
+  const asked = { ...(await person.hidden(form)), events: 'incident.overdue', every: 'day' };
+  assert.match((await person.post(form, asked)).text, /● Done/);
+  const fields = { ...(await person.hidden('/console/forms/key')), preset: 'admin' };
+  const [own = ''] = /mk_eu_[\w-]{20,}/.exec((await person.post('/console/forms/key', fields)).text) ?? [];
+  const end = (by: string) => node.send('DELETE', '/v1/mail-alerts', undefined, { key: by });
+  for (const [what, by] of [
+    ['called like the person', await keyOf(key, { name: personId, scopes: ['export:read'] })],
+    ['of the person, for less', await keyOf(own, { scopes: ['export:read'] })],
+    ['of the person, for one source', await keyOf(own, { preset: 'admin', sources: ['loans'] })],
+    ['of the person, for a period', await keyOf(own, { preset: 'admin', to: '2020-12-31T00:00:00Z' })],
+  ] as const) {
+    requireProblem(await end(by), 'scope-forbidden', `a key ${what}`);
+    requireProblem(await put({ events: ['incident.due-soon'], every: 'day' }, by), 'scope-forbidden', `a key ${what}`);
+  }
+  assert.equal((await shown(own))?.events, ['incident.overdue']);
+  assert.is((await end(await keyOf(key, { name: personId, preset: 'admin' }))).status, 200);
+  assert.is(await shown(key), null, 'the owner’s, whatever the key is called');
+  assert.equal((await shown(own))?.events, ['incident.overdue']);
+  assert.is((await end(own)).status, 200);
+  assert.is(await shown(own), null);
 });
 
 test('what a mail server does not take waits, is shown, and is tried again', async () => {
