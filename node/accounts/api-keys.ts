@@ -1,17 +1,15 @@
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import { AccountError } from './account-error.ts';
-import { type Actor, keyEvent, type MailedActor } from './account-event.ts';
+import { type AccountEvent, type Actor, keyEvent, type MailedActor } from './account-event.ts';
 import type { AccountStore, Change, HeldKey } from './account-store.ts';
-import type { Account } from './account.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
 import { type KeyId, newKeyId } from './key-id.ts';
+import { type KeyOrigin, type KeyRoom, roomFor } from './key-room.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
 import { requireStatable } from './statements/statement-draft.ts';
 
-/** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
-export const MAX_KEYS = 100;
 /** Of a key that was made in the place of lost ones. */
 const LOST_KEY_TERMS: MailedTerms = { by: 'lost-key', name: 'lost-key', expiresAt: null };
 
@@ -64,16 +62,15 @@ export class ApiKeys {
    */
   create(account: string, request: KeyRequest, actor: Actor, given: GivenKey = {}): Promise<IssuedKey> {
     return this.#accountStore.change(async () => {
-      const owner = await this.#accountStore.requireAccount(account);
+      await this.#accountStore.requireAccount(account);
       const maker = await this.#accountStore.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined) return unchanged(again);
       const terms = termsOf(request, maker, this.#accountStore.now());
       const issued = await this.#issue(account, terms, given);
-      await this.#requireStatable(owner, [issued]);
-      const freed = await this.#makeSpace(account);
+      const room = await this.#roomFor('made', issued);
       return {
-        operations: [...freed, ...keyOperations(issued.digest, issued.key)],
+        operations: [...removals(room), ...keyOperations(issued.digest, issued.key)],
         events: [keyEvent('key.created', issued.key, actor)],
         result: { apiKey: issued.apiKey, key: issued.key },
       };
@@ -81,8 +78,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds). Throws
-   * `AccountError`: `key-not-found`, `key-ended`, `beyond-maker` where the key reaches further than the one that asks.
+   * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds), or at once where the
+   * account has no room for both. Throws `AccountError`: `key-not-found`, `key-ended`, `beyond-maker` where the key
+   * reaches further than the one that asks, `too-many-keys`.
    */
   rotate(
     account: string,
@@ -102,15 +100,27 @@ export class ApiKeys {
       const issued = await this.#issue(account, terms, given);
       const expiresAt = endOf(old.key, this.#accountStore.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
-      await this.#requireStatable(await this.#accountStore.requireAccount(account), [
-        issued,
-        { digest: old.digest, key: replaced },
-      ]);
-      const freed = await this.#makeSpace(account);
+      // The key in the place of a sign-in's is one more that callers have.
+      const origin = old.key.signIn === true ? 'made' : 'replacement';
+      const room = await this.#roomFor(origin, issued, [{ digest: old.digest, key: replaced }]);
+      const isOver = room.inForce.some(({ digest }) => digest === old.digest);
       return {
-        operations: [...freed, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
-        events: [keyEvent('key.rotated', replaced, actor), keyEvent('key.created', issued.key, actor)],
-        result: { apiKey: issued.apiKey, key: issued.key, replaced },
+        // The key that is replaced may be the one that makes room: its removal stands last.
+        operations: [
+          ...keyOperations(old.digest, replaced),
+          ...removals(room),
+          ...keyOperations(issued.digest, issued.key),
+        ],
+        events: [
+          keyEvent('key.rotated', replaced, actor),
+          ...endings(room),
+          keyEvent('key.created', issued.key, actor),
+        ],
+        result: {
+          apiKey: issued.apiKey,
+          key: issued.key,
+          replaced: isOver ? { ...replaced, expiresAt: timestampOf(this.#accountStore.now()) } : replaced,
+        },
       };
     });
   }
@@ -138,7 +148,8 @@ export class ApiKeys {
   /**
    * Makes a key that may do everything, and ends others, in one write with the operations of `spend`, which is asked
    * while no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
-   * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys`.
+   * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys` where keys in the place of lost ones have taken
+   * all the room that they have beyond others, and `revoke` names none.
    */
   replaceLost(
     spend: () => Promise<SpentLink>,
@@ -150,14 +161,13 @@ export class ApiKeys {
       const ended: HeldKey[] = [];
       for (const id of revoke) ended.push(await this.#ended(account, id));
       const issued = await this.#issue(account, { ...ADMIN_TERMS, ...terms }, {});
-      await this.#requireStatable(await this.#accountStore.requireAccount(account), [...ended, issued]);
-      const freed = await this.#makeSpace(account, ended);
+      const room = await this.#roomFor(terms.signIn === true ? 'sign-in' : 'replacement', issued, ended);
       const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
       const events = ended.map(({ key }) => keyEvent('key.revoked', key, by));
       return {
         // A key that ends with this may be the one that makes room: its removal stands last.
-        operations: [...operations, ...old, ...freed, ...keyOperations(issued.digest, issued.key)],
-        events: [...events, keyEvent('key.created', issued.key, by)],
+        operations: [...operations, ...old, ...removals(room), ...keyOperations(issued.digest, issued.key)],
+        events: [...events, ...endings(room), keyEvent('key.created', issued.key, by)],
         result: { apiKey: issued.apiKey, key: issued.key, revoked: ended.map(({ key }) => key) },
       };
     });
@@ -193,24 +203,18 @@ export class ApiKeys {
     return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#accountStore.now())) };
   }
 
-  /** `ending`: keys as the change that is under way leaves them. */
-  async #makeSpace(account: string, ending: readonly HeldKey[] = []): Promise<Operation[]> {
-    const held = await this.#accountStore.keys(account);
-    if (held.length < MAX_KEYS) return [];
+  /** `changed`: others as the change that is under way leaves them. Throws `AccountError` `too-many-keys`. */
+  async #roomFor(origin: KeyOrigin, issued: HeldKey, changed: readonly HeldKey[] = []): Promise<KeyRoom> {
+    const { node: home } = this.#accountStore;
     const now = this.#accountStore.now();
-    const then = held.map((one) => ending.find(({ digest }) => digest === one.digest) ?? one);
-    const [first] = then.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
-    if (first !== undefined) return keyRemoval(first.digest, first.key);
-    throw new AccountError('too-many-keys', `an account has at most ${MAX_KEYS} keys; revoke one first`);
-  }
-
-  /** `changed`: keys as they are going to be. */
-  async #requireStatable(account: Account, changed: readonly HeldKey[]): Promise<void> {
-    const { node: home, now } = this.#accountStore;
-    const others = (await this.#accountStore.keys(account.id)).filter(({ digest }) =>
-      changed.every((one) => one.digest !== digest),
+    const account = await this.#accountStore.requireAccount(issued.key.account);
+    const held = (await this.#accountStore.keys(account.id)).map(
+      (one) => changed.find(({ digest }) => digest === one.digest) ?? one,
     );
-    requireStatable({ home, account, keys: [...others, ...changed], now: now() });
+    const room = roomFor(origin, held, now);
+    const left = held.filter((one) => !room.ended.includes(one) && !room.inForce.includes(one));
+    requireStatable({ home, account, keys: [...left, issued], now });
+    return room;
   }
 
   async #requireAnotherAdmin(key: ApiKey): Promise<void> {
@@ -242,9 +246,12 @@ function endOf({ expiresAt }: ApiKey, now: number, overlapSeconds: number): ApiK
   return expiresAt !== null && Date.parse(expiresAt) <= end ? expiresAt : timestampOf(end);
 }
 
-function endedAt({ key: { expiresAt, revokedAt } }: HeldKey): number {
-  const ends = [expiresAt, revokedAt].filter((time) => time !== null);
-  return Math.min(...ends.map((time) => Date.parse(time)));
+function removals({ ended, inForce }: KeyRoom): Operation[] {
+  return [...ended, ...inForce].flatMap(({ digest, key }) => keyRemoval(digest, key));
+}
+
+function endings({ inForce }: KeyRoom): AccountEvent[] {
+  return inForce.map(({ key }) => keyEvent('key.revoked', key, 'node'));
 }
 
 function unchanged<Result>(result: Result): Change<Result> {

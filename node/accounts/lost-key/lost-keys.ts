@@ -137,8 +137,8 @@ export class LostKeys implements AsyncDisposable {
 
   /**
    * Spends a link to sign in, for a key that may do everything and ends with the sign-in: what holds for keys holds for
-   * whoever came by mail. Throws `AccountError`: `link-invalid`, `second-factor-needed`, `second-factor-wrong`,
-   * `too-many-keys`.
+   * whoever came by mail. Past `MAX_SIGN_INS` such keys of the account the oldest ends. Throws `AccountError`:
+   * `link-invalid`, `second-factor-needed`, `second-factor-wrong`.
    */
   async signIn(token: string, shown = NOTHING_SHOWN): Promise<MailedKey> {
     const digest = tokenDigest(token);

@@ -31,7 +31,7 @@ interface DigestedKey {
 export interface StatementParts {
   readonly home: NodeId;
   readonly account: Account;
-  /** All keys of the account; those that have ended are left out. */
+  /** All keys of the account; those that have ended, and those of sign-ins, whose text nobody has, are left out. */
   readonly keys: readonly DigestedKey[];
   readonly version: number;
   /** Epoch milliseconds. */
@@ -42,7 +42,7 @@ export interface StatementParts {
 export function statementDraft({ home, account, keys, version, now }: StatementParts): Omit<Draft, 'besides'> {
   const { id, tier } = account;
   const nodes = [...(account.nodes ?? [home])];
-  const inForce = keys.filter(({ key }) => keyState(key, now) === 'active');
+  const inForce = keys.filter(({ key }) => key.signIn !== true && keyState(key, now) === 'active');
   return {
     kind: 'account',
     account: id,

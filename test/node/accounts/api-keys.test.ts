@@ -1,10 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_KEYS } from '../../../node/accounts/api-keys.ts';
+import type { MailedTerms } from '../../../node/accounts/api-keys.ts';
+import { MAX_KEYS, MAX_KEYS_OF_ALL } from '../../../node/accounts/key-room.ts';
 import type { KeyRequest } from '../../../node/accounts/key-terms.ts';
 import { newKeyId } from '../../../node/accounts/key-id.ts';
 import { newKeyText } from '../../../node/accounts/key-text.ts';
-import { AccountFixture, DAY_MS, EU, HOUR_MS, refusal, refused } from './account-fixture.ts';
+import { statementDraft } from '../../../node/accounts/statements/statement-draft.ts';
+import { readAccountStatement } from '../../../protocol/accounts/statement.ts';
+import { MAX_SIGN_INS } from '../../../protocol/api/sign-ins.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { AccountFixture, DAY_MS, EU, HOUR_MS, refusal, refused, US } from './account-fixture.ts';
 
 const OVERLAP_SECONDS = 3600;
 
@@ -250,6 +255,76 @@ test('a full list of keys makes room by the one that ended first, and refuses wh
   assert.is(left.length, MAX_KEYS);
   assert.not.ok(left.some((id) => id === all[7]?.id));
   assert.ok(left.some((id) => id === all[3]?.id));
+});
+
+/** A key as whoever signs in by mail gets one, a moment later. */
+function signedIn(fixture: AccountFixture) {
+  fixture.now += 1;
+  const expiresAt = timestampOf(fixture.now + HOUR_MS);
+  const terms: MailedTerms = { by: 'sign-in', name: null, holder: 'owner', signIn: true, expiresAt };
+  return fixture.accounts.keys.replaceLost(async () => ({ account: 'acc_eu_acme', operations: [] }), [], terms);
+}
+
+test('keys of sign-ins by mail take no room of others; past their own number the oldest of them ends', async () => {
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
+  const made = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
+  const first = await signedIn(fixture);
+  for (let i = 1; i < MAX_SIGN_INS; i++) await signedIn(fixture);
+  assert.is(await stateOf(fixture, first.apiKey), 'active');
+  for (let i = 1; i < MAX_KEYS; i++) await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator')), 'too-many-keys');
+  fixture.events.length = 0;
+  const last = await signedIn(fixture);
+  assert.equal([await stateOf(fixture, first.apiKey), await stateOf(fixture, last.apiKey)], ['unknown', 'active']);
+  assert.equal(
+    fixture.events.map(({ action, subject, by }) => [action, subject, by]),
+    [
+      ['key.revoked', first.key.id, 'node'],
+      ['key.created', last.key.id, 'sign-in'],
+    ],
+  );
+  assert.is(await stateOf(fixture, made.apiKey), 'active');
+  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS + MAX_SIGN_INS);
+  const { accountStore } = fixture.accounts;
+  const account = { ...(await accountStore.requireAccount('acc_eu_acme')), nodes: [EU, US] };
+  const held = await accountStore.keys('acc_eu_acme');
+  const { payload } = statementDraft({ home: EU, account, keys: held, version: 1, now: fixture.now });
+  assert.is(readAccountStatement(payload).keys.length, MAX_KEYS, 'what other nodes are told of');
+  const taken = keys.rotate('acc_eu_acme', last.key.id, 0, 'operator');
+  assert.is(
+    await refusal(taken),
+    'too-many-keys',
+    'the key in the place of a sign-in’s is one of those that callers have',
+  );
+  fixture.now += HOUR_MS;
+  await signedIn(fixture);
+  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS + MAX_SIGN_INS, 'one that ended makes room');
+});
+
+test('a rotation has room where all keys are in use; of too many that go on for a while the first to end makes it', async () => {
+  await using fixture = await opened();
+  const { keys } = fixture.accounts;
+  const [first, ...others] = await Promise.all(
+    Array.from({ length: MAX_KEYS }, () => keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator')),
+  );
+  const replaced: string[] = [];
+  let one = first;
+  for (let i = 0; i < MAX_KEYS_OF_ALL - MAX_KEYS + 2; i++) {
+    if (one === undefined) throw new Error('no key');
+    replaced.push(one.apiKey);
+    one = await keys.rotate('acc_eu_acme', one.key.id, OVERLAP_SECONDS + i, 'operator');
+  }
+  const states = await Promise.all(replaced.map((apiKey) => stateOf(fixture, apiKey)));
+  assert.equal(states, [...Array(2).fill('unknown'), ...Array(replaced.length - 2).fill('active')]);
+  for (const { apiKey } of [...others, ...(one === undefined ? [] : [one])]) {
+    assert.is(await stateOf(fixture, apiKey), 'active');
+  }
+  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS_OF_ALL);
+  assert.is(fixture.events.filter(({ action, by }) => action === 'key.revoked' && by === 'node').length, 2);
+  fixture.now += HOUR_MS * 2;
+  await keys.rotate('acc_eu_acme', others[0]?.key.id ?? '', 0, 'operator');
+  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS, 'those that ended make room');
 });
 
 test.run();

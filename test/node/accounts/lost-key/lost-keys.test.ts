@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_KEYS } from '../../../../node/accounts/api-keys.ts';
+import { MAX_KEYS, MAX_KEYS_OF_ALL } from '../../../../node/accounts/key-room.ts';
 import { SIGN_UP_ALLOWANCE } from '../../../../node/accounts/limits/allowances.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
 import { LINK_MS, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
@@ -9,7 +9,7 @@ import { LostKeys } from '../../../../node/accounts/lost-key/lost-keys.ts';
 import { type Mail, MailError } from '../../../../node/accounts/mail/mailer.ts';
 import { SignUpError, SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { until } from '../../../fixtures/until.ts';
-import { AccountFixture, refusal, refused } from '../account-fixture.ts';
+import { AccountFixture, DAY_MS, refusal, refused } from '../account-fixture.ts';
 
 const ADA = 'ada@example.org';
 const FROM = '192.0.2.1';
@@ -258,16 +258,26 @@ test('the key, the ends of the old ones and that of the link are one write: wher
   assert.is((await lost.lostKeys.replace(token, [old.key.id])).revoked.length, 1);
 });
 
-test('an account that has all the keys that it may have gets one where one ends', async () => {
+test('an account that has all the keys that it may have gets one in the place of lost ones, past all room where one ends', async () => {
   await using lost = await LostKeyFixture.open();
-  for (let i = 0; i < MAX_KEYS; i++) await lost.keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
-  const [first] = await lost.keys.list('acc_eu_ada');
-  lost.fixture.now += 1;
+  const { fixture, keys } = lost;
+  for (let i = 0; i < MAX_KEYS; i++) await keys.create('acc_eu_ada', { preset: 'ingest' }, 'operator');
+  const [first, second] = await keys.list('acc_eu_ada');
+  const { apiKey: spare } = await keys.rotate('acc_eu_ada', second?.id ?? '', 3600, 'operator');
+  for (let i = 0; i < MAX_KEYS_OF_ALL - MAX_KEYS; i++) {
+    fixture.now += DAY_MS / 4;
+    await lost.lostKeys.replace(await lost.token(), []);
+  }
+  assert.is.not(typeof (await fixture.accounts.authenticate(spare)), 'string');
+  fixture.now += DAY_MS;
   const token = await lost.token();
   assert.is(await refusal(lost.lostKeys.replace(token, [])), 'too-many-keys');
   const { key } = await lost.lostKeys.replace(token, [first?.id ?? '']);
-  const now = await lost.keys.list('acc_eu_ada');
-  assert.equal([now.length, now.some(({ id }) => id === first?.id), now.at(-1)?.id], [MAX_KEYS, false, key.id]);
+  const now = await keys.list('acc_eu_ada');
+  assert.equal([now.length, now.some(({ id }) => id === first?.id), now.at(-1)?.id], [MAX_KEYS_OF_ALL, false, key.id]);
+  const last = await keys.rotate('acc_eu_ada', key.id, 3600, 'operator');
+  assert.is(Date.parse(last.replaced.expiresAt ?? ''), fixture.now, 'no room for both');
+  assert.is((await keys.list('acc_eu_ada')).length, MAX_KEYS_OF_ALL);
 });
 
 test('a mail that is not taken leaves a link that ends by itself, and the next request brings another', async () => {

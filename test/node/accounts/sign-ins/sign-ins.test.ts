@@ -1,12 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_SIGN_INS } from '../../../../node/accounts/sign-ins/sign-ins.ts';
+import { MAX_SIGN_INS } from '../../../../protocol/api/sign-ins.ts';
+import type { MailedTerms } from '../../../../node/accounts/api-keys.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { BrowserClient } from '../../http/console/browser-client.ts';
-import { invitedByMail } from '../../http/console/mailed-sign-in.ts';
+import { invitedByMail, signedInByMail } from '../../http/console/mailed-sign-in.ts';
 
 const sink = await TestMailSink.start();
 const network = await TestNetwork.start({ config: { mail: sink.config } });
@@ -49,6 +51,42 @@ test('the key of who came by mail ends with the sign-in, and with it what was ma
   if (typeof found === 'string') throw new Error(found);
   for (let n = 0; n < MAX_SIGN_INS; n++) await context.signIns.create(found.caller, '127.0.0.1');
   assert.equal(await displaced.look(), [['revoked'], 404], 'displaced by newer ones');
+});
+
+test('sign-ins by mail that fill an account keep nobody from signing in, and its keys from nothing', async () => {
+  const email = 'filled@example.org';
+  await node.post('/v1/sign-up', { email });
+  const [key = ''] = /^mk_\S+$/m.exec((await sink.waitForMail(email)).text) ?? [];
+  const first = await signedInByMail(node, sink, email);
+  const { accounts, signIns } = node.context;
+  const own = await accounts.authenticate(key);
+  if (typeof own === 'string') throw new Error(own);
+  const account = own.caller.account.id;
+  const terms: MailedTerms = {
+    by: 'sign-in',
+    name: 'console, by mail',
+    holder: 'owner',
+    signIn: true,
+    expiresAt: timestampOf(Date.now() + 3_600_000),
+  };
+  for (let n = 1; n < MAX_SIGN_INS; n++) {
+    const { apiKey } = await accounts.keys.replaceLost(async () => ({ account, operations: [] }), [], terms);
+    const found = await accounts.authenticate(apiKey);
+    if (typeof found === 'string') throw new Error(found);
+    await signIns.create(found.caller, '127.0.0.1', { holder: 'owner', secondFactor: null });
+  }
+  assert.is((await first.get('/console')).status, 200);
+  const last = await signedInByMail(node, sink, email);
+  assert.is((await last.get('/console')).status, 200);
+  assert.is((await first.get('/console')).status, 303, 'the oldest ended');
+  assert.is((await signIns.list(account)).length, MAX_SIGN_INS);
+  const made = await node.post('/v1/keys', { preset: 'ingest' }, { key });
+  assert.is(made.status, 200, made.text);
+  assert.is((await node.post(`/v1/keys/${own.caller.key.id}/rotate`, {}, { key })).status, 200);
+  await node.post('/v1/lost-key', { email }, { key: null });
+  const [, link = ''] = /(\/v1\/lost-key\/[\w-]{43})$/m.exec((await sink.waitForMail(email)).text) ?? [];
+  const replaced = await node.post(link, { revoke: [] }, { key: null });
+  assert.is(replaced.status, 200, replaced.text);
 });
 
 test('an API key that somebody makes who came by mail goes on after the sign-out', async () => {
