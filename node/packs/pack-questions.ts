@@ -56,7 +56,11 @@ export class PackQuestions {
    * Fixes what the answer to a new question depends on: the row of its pack, and the operations that write it. Throws
    * `PackRefusal` `as-of-unavailable` and `packs-busy`.
    */
-  async fix(question: PackQuestion, nodes: readonly NodeId[]): Promise<{ row: PackRow; operations: Operation[] }> {
+  async fix(
+    question: PackQuestion,
+    nodes: readonly NodeId[],
+    askedBy: string,
+  ): Promise<{ row: PackRow; operations: Operation[] }> {
     const { self, store, generator, reach, auditLog, now } = this.#options;
     const { account, from, to, asOf } = question;
     await this.#requireAnswerable(question);
@@ -66,6 +70,7 @@ export class PackQuestions {
     const row: PackRow = {
       id: newPackId(self, now()),
       question,
+      askedBy,
       createdAt: timestampOf(now()),
       reach: await reach.upTo(nodes, asOf),
       auditLog: lines.first < lines.end ? { ...lines } : null,

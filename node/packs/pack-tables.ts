@@ -34,6 +34,8 @@ const MadeShape = Closed({
 const PackRowShape = Closed({
   id: PackIdShape,
   question: PackQuestionShape,
+  /** Who had it made: an API key, or who signs in by mail. Absent: an earlier release did not keep it. */
+  askedBy: Type.Optional(Type.String()),
   createdAt: TimestampShape,
   /** What the first asking fixed: how far the answer reaches at each node, and which lines of the account's log are in. */
   reach: Type.Array(Closed({ node: NodeIdShape, seq: CountShape })),

@@ -52,6 +52,8 @@ export interface PacksOptions {
 export interface PackAsker {
   /** Id of the API key. */
   readonly key: string;
+  /** Who acts by it. */
+  readonly by: string;
   /** Nodes that speak for the account, this one among them. */
   readonly nodes: readonly NodeId[];
 }
@@ -128,7 +130,7 @@ export class Packs implements AsyncDisposable {
       const known = await this.#options.questions.known(question);
       if (known !== undefined) return this.#again(known, asker);
       this.#requireRoom(question.account);
-      const { row, operations } = await this.#options.questions.fix(question, asker.nodes);
+      const { row, operations } = await this.#options.questions.fix(question, asker.nodes, asker.by);
       await this.#write(row, operations, asker.key);
       this.#enqueue(question.account, row.id);
       return row;
@@ -218,7 +220,7 @@ export class Packs implements AsyncDisposable {
     if (row.state === 'ready' && (await this.#isCurrent(row))) return row;
     this.#options.questions.requireSameMaker(row);
     this.#requireRoom(account);
-    const queued: PackRow = { ...row, state: 'queued', failure: null };
+    const queued: PackRow = { ...row, askedBy: asker.by, state: 'queued', failure: null };
     await this.#write(queued, [packTable.put([account, row.id], queued)], asker.key);
     await this.#forgetFile(row);
     this.#enqueue(account, row.id);

@@ -27,8 +27,14 @@ export type Calendar = Readonly<Static<typeof CalendarRowShape>>;
 
 /** (SHA-256 of the token of a calendar's address, hex) → whose it is. The token is nowhere. */
 export const calendarTable = jsonTable('calendar', CalendarRowShape);
-/** (account) → SHA-256 of the token. */
+/** (account, API key) → SHA-256 of the token. */
 export const accountCalendarTable = new Table('account-calendar', textCodec);
+
+interface CalendarMaker {
+  readonly account: string;
+  /** Id of an API key. */
+  readonly key: string;
+}
 
 export interface CalendarsOptions {
   readonly store: Store;
@@ -42,8 +48,9 @@ export interface CalendarsOptions {
 }
 
 /**
- * The calendar of an account: an address that is a secret, for programs that show calendars and know no keys. A new one
- * takes the place of the old. It is worth no more than the key that made it, and ends with it.
+ * Calendars of accounts: each has an address that is a secret, for programs that show calendars and know no keys. A key
+ * has one: a new one takes the place of its old one. It is worth no more than the key that made it, and ends with it.
+ * Rows of those whose key has ended are removed when a key of the account makes one.
  */
 export class Calendars {
   readonly #options: CalendarsOptions;
@@ -57,36 +64,36 @@ export class Calendars {
   static async open(options: CalendarsOptions): Promise<Calendars> {
     const { store, copiedAt } = options;
     if (copiedAt !== null) {
-      for await (const [[digest = ''], { account, createdAt }] of calendarTable.under(store, [])) {
-        if (Date.parse(createdAt) <= Date.parse(copiedAt)) await store.write(removal(account, digest));
+      for await (const [[digest = ''], calendar] of calendarTable.under(store, [])) {
+        if (Date.parse(calendar.createdAt) <= Date.parse(copiedAt)) await store.write(removal(calendar, digest));
       }
     }
     return new Calendars(options);
   }
 
-  /** The token of a new address, in the place of the one before. */
+  /** The token of a new address of the caller's key, in the place of its one before. */
   create({ account, key }: Caller): Promise<string> {
     return this.#locks.exclusive(account.id, async () => {
-      const { store, accountStore } = this.#options;
+      const { accountStore } = this.#options;
       if (!isKeyId(key.id)) throw new RangeError(`${key.id} makes no calendar`);
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const digest = digestOf(token);
-      const old = await accountCalendarTable.get(store, account.id);
-      const calendar = { account: account.id, key: key.id, createdAt: timestampOf(accountStore.now()) };
+      const calendar: Calendar = { account: account.id, key: key.id, createdAt: timestampOf(accountStore.now()) };
       await this.#write(account.id, 'calendar.created', key.id, [
-        ...(old === undefined ? [] : removal(account.id, old)),
+        ...(await this.#outdated(calendar)),
         calendarTable.put([digest], calendar),
-        accountCalendarTable.put([account.id], digest),
+        accountCalendarTable.put([account.id, key.id], digest),
       ]);
       return token;
     });
   }
 
-  /** Ends the address of an account; where it has none, nothing is changed. */
+  /** Ends the address of the caller's key; where it has none, nothing is changed. */
   async delete({ account, key }: Caller): Promise<void> {
     await this.#locks.exclusive(account.id, async () => {
-      const digest = await accountCalendarTable.get(this.#options.store, account.id);
-      if (digest !== undefined) await this.#write(account.id, 'calendar.deleted', key.id, removal(account.id, digest));
+      const digest = await accountCalendarTable.get(this.#options.store, account.id, key.id);
+      if (digest === undefined) return;
+      await this.#write(account.id, 'calendar.deleted', key.id, removal({ account: account.id, key: key.id }, digest));
     });
   }
 
@@ -98,14 +105,25 @@ export class Calendars {
     return (await accountStore.keyInForce(account, key))?.caller;
   }
 
+  /** What takes away the calendars that end with a new one: that of the same key, and those of keys that have ended. */
+  async #outdated({ account, key }: CalendarMaker): Promise<Operation[]> {
+    const { store, accountStore } = this.#options;
+    const operations: Operation[] = [];
+    for await (const [[of = ''], digest] of accountCalendarTable.under(store, [account])) {
+      const isOver = of === key || (await accountStore.keyInForce(account, of)) === undefined;
+      if (isOver) operations.push(...removal({ account, key: of }, digest));
+    }
+    return operations;
+  }
+
   async #write(account: string, action: string, by: string, operations: readonly Operation[]): Promise<void> {
     const facts = { action, address: null, by, requestId: null, status: null, subject: account };
     await this.#options.auditLog.recordWith(account, [facts], operations);
   }
 }
 
-function removal(account: string, digest: string): readonly Operation[] {
-  return [calendarTable.del(digest), accountCalendarTable.del(account)];
+function removal({ account, key }: CalendarMaker, digest: string): readonly Operation[] {
+  return [calendarTable.del(digest), accountCalendarTable.del(account, key)];
 }
 
 function digestOf(token: string): string {

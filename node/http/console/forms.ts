@@ -401,7 +401,8 @@ export const FORMS: readonly ConsoleForm[] = [
     'Make an address for the calendar of what is due',
     'Make it',
     {
-      about: 'It is a secret, shown once, for programs that show calendars. It takes the place of the one before.',
+      about:
+        'It is a secret, shown once, for programs that show calendars. It takes the place of the one that you made before.',
     },
   ),
   change(['calendar-delete', 'webhooks'], 'DELETE', '/v1/calendar', 'End the address of the calendar', 'End it'),

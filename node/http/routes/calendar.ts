@@ -39,7 +39,7 @@ function createRoute({ calendars, addressOf, baseUrl }: CalendarRouteServices): 
       summary: 'Makes an address for the calendar of what is due',
       description:
         'The first clocks of incidents, reviews that are due, ends of keys and of locks, as far as the key sees them. The address is a secret ' +
-        'and is shown once; a new one takes its place, and it ends with the key.',
+        'and is shown once. Each key has one: a new one takes the place of its old one, and it ends with the key.',
       answer: { shape: MadeCalendarAnswerShape, example: CALENDAR_EXAMPLE.made },
       problems: ['home-only'],
     },
@@ -59,7 +59,7 @@ function deleteRoute({ calendars }: CalendarRouteServices): KeyRoute {
     scope: 'export:read',
     documentation: {
       summary: 'Ends the address of the calendar',
-      description: 'Where there is none, nothing is changed.',
+      description: 'The one that the key has made. Where there is none, nothing is changed.',
       answer: { shape: DeletedCalendarAnswerShape, example: CALENDAR_EXAMPLE.deleted },
       problems: [],
     },

@@ -15,12 +15,12 @@ import {
 } from '../../../protocol/api/evidence-packs.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { Caller } from '../../accounts/caller.ts';
+import { type Caller, whoActsBy } from '../../accounts/caller.ts';
 import type { PackRow } from '../../packs/pack-tables.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { readJsonBody } from '../body.ts';
 import { byteRange } from '../byte-range.ts';
-import { fieldProblem } from '../problem.ts';
+import { fieldProblem, Problem } from '../problem.ts';
 import type { Answer, Call, KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 import { packQuestion, type QuestionSources, requireProofWindowOf, requirePackReach } from './pack-question.ts';
@@ -88,7 +88,7 @@ function askRoute(services: PackRouteServices): KeyRoute {
       const request = validateRequest((await readJsonBody(context.req, BODY)).value);
       const { question, nodes } = await packQuestion(services, caller, request);
       requireStorage();
-      const row = await packs.ask(question, { key: caller.key.id, nodes });
+      const row = await packs.ask(question, { key: caller.key.id, by: whoActsBy(caller.key), nodes });
       return { body: { success: true, ...(await answerOf(services, row)) } };
     },
   };
@@ -224,7 +224,9 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
     scope: 'export:read',
     documentation: {
       summary: 'Deletes the file of a pack, or ends its making',
-      description: 'What it answers stays fixed: who asks the same again has the same file made.',
+      description:
+        'By who had it made (the same key, or the same person who signs in by mail) or a key with `governance:write`. What ' +
+        'it answers stays fixed: who asks the same again has the same file made.',
       params: PACK_PARAMETER,
       answer: { shape: DeletedPackAnswerShape, example: PACKS_EXAMPLE.deleted },
       problems: ['invalid-field', 'pack-not-found'],
@@ -232,10 +234,20 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
     async answer({ params }, caller) {
       requirePackReach(caller);
       const id = packParameter(params);
+      requireAsker(caller, await packs.get(caller.account.id, id));
       await packs.remove(caller.account.id, id);
       return { body: { success: true, packId: id, deleted: true } };
     },
   };
+}
+
+/** A key that may read alone takes no file away from others. Throws `Problem` 403. */
+function requireAsker({ key }: Caller, { askedBy }: PackRow): void {
+  if (askedBy === whoActsBy(key) || key.scopes.includes('governance:write')) return;
+  throw new Problem(
+    'scope-forbidden',
+    'Another has this pack made: only they, or a key with governance:write, delete it.',
+  );
 }
 
 /** Throws `Problem` 400. */

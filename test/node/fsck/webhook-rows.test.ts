@@ -98,12 +98,12 @@ const DAMAGES: readonly Damage[] = [
     found: ['calendar', /no digest of an address/],
   },
   {
-    what: 'an account has another calendar',
+    what: 'a key has another calendar',
     mutate: drop('account-calendar/', 0),
-    found: ['calendar', /is not the calendar of the account/],
+    found: ['calendar', /is not the calendar of the key/],
   },
   {
-    what: 'an account has a calendar that is not there',
+    what: 'a key has a calendar that is not there',
     mutate: drop('calendar/', 0),
     found: ['account-calendar', /not there/],
   },

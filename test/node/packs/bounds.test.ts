@@ -61,7 +61,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 test('past so many questions the oldest whose file is gone is forgotten, and nothing as old is answered anew', async () => {
   const questions = questionsOf('meridian/1');
   const ask = async (after: number) => {
-    const fixed = await questions.fix(question('acme', after), [EU]);
+    const fixed = await questions.fix(question('acme', after), [EU], 'key_eu_1');
     await store.write(fixed.operations);
     return fixed.row;
   };
@@ -73,11 +73,11 @@ test('past so many questions the oldest whose file is gone is forgotten, and not
   await ask(4);
   assert.is(await questions.known(question('acme', 2)), undefined);
   assert.is((await questions.known(question('acme', 1)))?.id, rows[0]?.id);
-  assert.is(await codeOf(questions.fix(question('acme', 2), [EU])), 'as-of-unavailable');
+  assert.is(await codeOf(questions.fix(question('acme', 2), [EU], 'key_eu_1')), 'as-of-unavailable');
 });
 
 test('what other software made is not made again; what was never made is made by the software that there is', async () => {
-  const { row } = await questionsOf('meridian/1').fix(question('umbrella', 1), [EU]);
+  const { row } = await questionsOf('meridian/1').fix(question('umbrella', 1), [EU], 'key_eu_1');
   const later = questionsOf('meridian/2');
   assert.throws(
     () => later.requireSameMaker(row),

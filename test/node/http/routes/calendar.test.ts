@@ -1,6 +1,7 @@
 import ICAL from 'ical.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { accountCalendarTable } from '../../../../node/alerts/calendar/calendars.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { requireProblem } from '../problem-shape.ts';
@@ -123,6 +124,26 @@ test('a key of a period sees no lock in its calendar, and one of the whole accou
   const { body } = await node.post('/v1/keys', terms, { key: KEY });
   const isIn = async (path: string) => (await eventsAt(path)).some(({ uid }) => uid === attestationId);
   assert.equal([await isIn(await made(String(body.apiKey))), await isIn(await made())], [false, true]);
+});
+
+test('each key has a calendar of its own, and ends no other’s', async () => {
+  const own = await made();
+  const { body } = await node.post('/v1/keys', { preset: 'auditor' }, { key: KEY });
+  const auditor = String(body.apiKey);
+  const theirs = await made(auditor);
+  const works = async (path: string) => (await node.get(path, { key: null })).status === 200;
+  assert.equal([await works(own), await works(theirs)], [true, true]);
+  assert.is((await node.send('DELETE', '/v1/calendar', undefined, { key: auditor })).status, 200);
+  assert.equal([await works(own), await works(theirs)], [true, false]);
+  assert.is((await node.send('DELETE', '/v1/calendar', undefined, { key: auditor })).status, 200, 'nothing is there');
+
+  const rows = async () => (await Array.fromAsync(accountCalendarTable.under(node.context.store, []))).length;
+  await made(auditor);
+  const before = await rows();
+  await node.post(`/v1/keys/${String(Object(body.key).id)}/revoke`, {}, { key: KEY });
+  const again = await made();
+  assert.equal([await works(own), await works(again)], [false, true]);
+  assert.is(await rows(), before - 1, 'that of a key that has ended is gone');
 });
 
 test('an address ends when it is ended, when another one is made, and with its key', async () => {

@@ -259,6 +259,25 @@ test('packs of another account are not there', async () => {
   requireProblem(await ask(period, OTHER), 'source-not-found', 'its sources');
 });
 
+test('an auditor’s key deletes the pack that it has made, and no other; one that governs deletes any', async () => {
+  const keyOf = async (terms: JsonObject) => ({ key: String((await node.post('/v1/keys', terms)).body.apiKey) });
+  const [auditor, other] = [await keyOf({ preset: 'auditor' }), await keyOf({ preset: 'auditor' })];
+  const end = (id: string, key: { readonly key: string }) =>
+    node.send('DELETE', `/v1/evidence-packs/${id}`, undefined, key);
+  requireProblem(await end(idOf(first), auditor), 'scope-forbidden', 'of another key');
+  assert.is((await node.get(`/v1/evidence-packs/${idOf(first)}/file`, auditor)).status, 200);
+  const asked = await ask({ ...period, frameworks: ['ISO_42001'] }, auditor);
+  assert.is(asked.status, 200, asked.text);
+  await settledPack(node, idOf(asked.body));
+  requireProblem(await end(idOf(asked.body), other), 'scope-forbidden', 'of another auditor');
+  requireDeleted((await end(idOf(asked.body), auditor)).body);
+  const question = { ...period, frameworks: ['ISO_42001'], asOf: String(asked.body.asOf) };
+  assert.is(idOf((await ask(question, other)).body), idOf(asked.body));
+  await settledPack(node, idOf(asked.body));
+  requireProblem(await end(idOf(asked.body), auditor), 'scope-forbidden', 'another has it made again');
+  requireDeleted((await end(idOf(asked.body), await keyOf({ preset: 'compliance' }))).body);
+});
+
 test('a key that is limited to sources or to a period asks for no pack, and gets none', async () => {
   for (const limits of [{ sources: ['loans'] }, { from }]) {
     const { body, status, text } = await node.post('/v1/keys', { scopes: ['export:read'], ...limits });
