@@ -19,6 +19,7 @@ import { type AddressOf, requireHome } from '../home-only.ts';
 import { fieldProblem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 export interface KeyRouteServices {
   readonly keys: ApiKeys;
@@ -56,13 +57,16 @@ function listRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
     documentation: {
       summary: 'The keys of the account',
       description:
-        'All of them, oldest first, those that have ended too. No text of a key is among it. At another node than the home ' +
+        'All of them, oldest first, those that have ended too. No text of a key is among it. Not for a key that is limited to ' +
+        'sources or to a period. At another node than the home ' +
         'of the account, those that its newest statement lists: name, preset, last use and what replaced a key the home ' +
         'alone knows.',
       answer: { shape: ListKeysAnswerShape, example: KEYS_EXAMPLE.list },
       problems: [],
     },
-    async answer(_call, { account, home }) {
+    async answer(_call, caller) {
+      requireWholeAccount(caller, 'The list has all keys of the account');
+      const { account, home } = caller;
       const at = now();
       const all = await (home === undefined ? keys : refusals).list(account.id);
       return { body: { success: true, keys: all.map((key) => keyAnswer(key, at)) } };

@@ -13,6 +13,7 @@ import { readJsonBody } from '../body.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const PATH = '/v1/people';
 const BODY = { maxBytes: 8 << 10 };
@@ -61,12 +62,13 @@ function listRoute({ people }: PeopleRouteServices): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'The people of the account',
-      description: 'The oldest first.',
+      description: 'The oldest first. Not for a key that is limited to sources or to a period.',
       answer: { shape: PeopleAnswerShape, example: PEOPLE_EXAMPLE.list },
       problems: [],
     },
-    async answer(_call, { account }) {
-      return { body: { success: true, people: (await people.list(account.id)).map(personAnswer) } };
+    async answer(_call, caller) {
+      requireWholeAccount(caller, 'The list has all people of the account');
+      return { body: { success: true, people: (await people.list(caller.account.id)).map(personAnswer) } };
     },
   };
 }

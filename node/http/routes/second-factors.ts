@@ -8,6 +8,7 @@ import {
 import { secondFactorsAnswer } from '../../accounts/second-factors/second-factor-table.ts';
 import type { SecondFactors } from '../../accounts/second-factors/second-factors.ts';
 import type { KeyRoute } from '../route.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const PATH = '/v1/second-factors';
 
@@ -24,12 +25,14 @@ function listRoute(factors: Pick<SecondFactors, 'list'>): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'Who shows a second factor to sign in',
-      description: 'People add their own at the console. Secrets are in no answer.',
+      description:
+        'People add their own at the console. Secrets are in no answer. Not for a key that is limited to sources or to a period.',
       answer: { shape: SecondFactorListShape, example: SECOND_FACTORS_EXAMPLE.list },
       problems: [],
     },
-    async answer(_call, { account }) {
-      return { body: { success: true, items: (await factors.list(account.id)).map(secondFactorsAnswer) } };
+    async answer(_call, caller) {
+      requireWholeAccount(caller, 'The list has all people of the account');
+      return { body: { success: true, items: (await factors.list(caller.account.id)).map(secondFactorsAnswer) } };
     },
   };
 }

@@ -11,6 +11,7 @@ import { signInAnswer } from '../../accounts/sign-ins/sign-in-table.ts';
 import type { SignIns } from '../../accounts/sign-ins/sign-ins.ts';
 import { Problem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
+import { requireWholeAccount } from '../whole-account.ts';
 
 const PATH = '/v1/sign-ins';
 
@@ -27,12 +28,15 @@ function listRoute(signIns: Pick<SignIns, 'list'>): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'Who is signed in at the console of this node',
-      description: `The newest first. Each ends by itself after ${SIGN_IN_HOURS} hours, and with the key that it was made with.`,
+      description:
+        `The newest first. Each ends by itself after ${SIGN_IN_HOURS} hours, and with the key that it was made with. ` +
+        'Not for a key that is limited to sources or to a period.',
       answer: { shape: SignInsAnswerShape, example: SIGN_INS_EXAMPLE.list },
       problems: [],
     },
-    async answer(_call, { account }) {
-      return { body: { success: true, signIns: (await signIns.list(account.id)).map(signInAnswer) } };
+    async answer(_call, caller) {
+      requireWholeAccount(caller, 'The list has all sign-ins of the account');
+      return { body: { success: true, signIns: (await signIns.list(caller.account.id)).map(signInAnswer) } };
     },
   };
 }

@@ -93,12 +93,13 @@ function listRoute({ webhooks }: WebhookRouteServices): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'The webhooks of the account at this node',
-      description: 'The oldest first.',
+      description: 'The oldest first. Not for a key that is limited to sources or to a period.',
       answer: { shape: WebhooksAnswerShape, example: WEBHOOKS_EXAMPLE.list },
       problems: [],
     },
-    async answer(_call, { account }) {
-      return { body: { success: true, webhooks: webhooks.list(account.id).map(webhookAnswer) } };
+    async answer(_call, caller) {
+      requireWhole(caller);
+      return { body: { success: true, webhooks: webhooks.list(caller.account.id).map(webhookAnswer) } };
     },
   };
 }
@@ -152,7 +153,7 @@ function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRou
     scope: 'export:read',
     documentation: {
       summary: 'What was delivered to a webhook, and what is to be',
-      description: 'The newest first, for seven days.',
+      description: 'The newest first, for seven days. Not for a key that is limited to sources or to a period.',
       params: ID,
       query: {
         cursor: CURSOR.parameter,
@@ -161,7 +162,9 @@ function deliveriesRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRou
       answer: { shape: DeliveriesAnswerShape, example: WEBHOOKS_EXAMPLE.deliveries },
       problems: ['invalid-field', 'webhook-not-found'],
     },
-    async answer({ params: { id = '' }, query }, { account }) {
+    async answer({ params: { id = '' }, query }, caller) {
+      requireWhole(caller);
+      const { account } = caller;
       const { cursor, limit = DEFAULT_DELIVERIES_PAGE } = readQuery(query);
       const [before] = CURSOR.read(cursor, { webhook: id }) ?? [];
       const webhook = requireWebhook(webhooks, account.id, id);
@@ -196,7 +199,7 @@ function replayRoute({ webhooks, deliveries }: WebhookRouteServices): KeyRoute {
   };
 }
 
-/** No key that is limited to a part of the account makes a webhook, or does anything to one. Throws `Problem` 403. */
+/** No key that is limited to a part of the account makes, sees or changes a webhook. Throws `Problem` 403. */
 function requireWhole(caller: Caller): void {
   requireWholeAccount(caller, 'A webhook tells of the whole account');
 }

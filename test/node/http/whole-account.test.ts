@@ -44,6 +44,10 @@ const CALLS: readonly (readonly [string, (ask: Ask) => Promise<HttpAnswer>])[] =
   ['turns no mails on', (ask) => node.send('PUT', '/v1/mail-alerts', JSON.stringify(MAILS), ask)],
   ['turns no mails of the owner off', (ask) => node.send('DELETE', '/v1/mail-alerts', undefined, ask)],
   ['is not given the log', (ask) => node.get('/v1/audit-log', ask)],
+  ...['keys', 'people', 'sign-ins', 'second-factors', 'webhooks', `webhooks/${webhook}/deliveries`].map(
+    (list) =>
+      [`is not shown the list ${list.replace(webhook, ':id')}`, (ask: Ask) => node.get(`/v1/${list}`, ask)] as const,
+  ),
 ];
 const LIMITS: readonly JsonObject[] = [
   { sources: ['one'] },
@@ -64,6 +68,9 @@ for (const [what, call] of CALLS) {
 }
 
 test('a key of the whole account goes on with what others may not touch', async () => {
+  for (const list of ['keys', 'people', 'sign-ins', 'second-factors', 'webhooks']) {
+    accepted(await node.get(`/v1/${list}`, owner));
+  }
   accepted(await node.post(`/v1/webhooks/${webhook}/rotate`, {}, owner));
   accepted(await node.send('DELETE', `/v1/webhooks/${webhook}`, undefined, owner));
   accepted(await node.send('DELETE', `/v1/oversight-policies/${policy}`, undefined, owner));
