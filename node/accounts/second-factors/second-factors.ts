@@ -15,7 +15,7 @@ import { LimitError, retryAfter } from '../limits/limit-error.ts';
 import { SlidingWindow } from '../limits/sliding-window.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { madePasskey, passkeyChallenge, type PasskeySite, passkeySite } from './passkeys.ts';
-import { passkeysOf, type Proof, proofOf, type ShownFactor } from './proof.ts';
+import { isShown, passkeysOf, type Proof, proofOf, type ShownFactor } from './proof.ts';
 import { newRecoveryCodes, recoveryCodeDigest } from './recovery-codes.ts';
 import {
   newSecondFactorId,
@@ -28,6 +28,12 @@ import { TotpSecrets, type TotpSetup } from './totp.ts';
 /** What somebody who is signed in shows to change their own is judged so often in any hour: codes are not guessed. */
 const TRIES = 10;
 const TRIES_MS = 3_600_000;
+/**
+ * And so often in any day beside mailed links, however many: who reads somebody's mail guesses a code of six digits, of
+ * which three are right at a time, once in some forty years.
+ */
+const LINK_TRIES = 20;
+const LINK_TRIES_MS = 24 * TRIES_MS;
 /** Holders whose tries are kept apart. */
 const MAX_TRIERS = 10_000;
 
@@ -74,6 +80,7 @@ export class SecondFactors {
   readonly #options: SecondFactorsOptions;
   readonly #secrets: TotpSecrets;
   readonly #tries = new SlidingWindow({ windowMs: TRIES_MS, maxSubjects: MAX_TRIERS });
+  readonly #linkTries = new SlidingWindow({ windowMs: LINK_TRIES_MS, maxSubjects: MAX_TRIERS });
 
   private constructor(options: SecondFactorsOptions) {
     this.#options = options;
@@ -102,12 +109,16 @@ export class SecondFactors {
   }
 
   /**
-   * Judges what is shown, while no other change of accounts is under way; null where the holder has no second factor.
-   * Throws `AccountError` `second-factor-needed`, `second-factor-wrong`.
+   * Judges what is shown beside a mailed link, while no other change of accounts is under way; null where the holder has
+   * no second factor. Throws `AccountError` `second-factor-needed`, `second-factor-wrong`.
    */
   async prove(of: Holder, shown: ShownFactor): Promise<UsedFactor | null> {
     const held = await this.of(of);
     if (held === undefined) return null;
+    const tries = `${of.account} ${of.holder}`;
+    if (isShown(shown) && !this.#linkTries.take(tries, LINK_TRIES, performance.now()).allowed) {
+      throw new AccountError('second-factor-wrong', 'was tried too often in a day: wait for another', 'code');
+    }
     const { kind, next } = await this.#proof(held, shown);
     return { kind, operations: [rowOf(next)] };
   }

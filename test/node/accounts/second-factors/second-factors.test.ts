@@ -125,6 +125,16 @@ test('codes are not guessed by who is signed in: ten are judged in an hour, and 
   assert.is((await factors.prove(ADA, { ...NOTHING_SHOWN, code: now() }))?.kind, 'totp', 'a link is judged by itself');
 });
 
+test('codes are not guessed by who has links mailed: twenty are judged in a day, and a right one is not after them', async () => {
+  await using fixture = await AccountFixture.open();
+  const { factors, now } = await withApp(fixture);
+  fixture.now += 30_000;
+  const prove = (code: string) => factors.prove(ADA, { ...NOTHING_SHOWN, code });
+  for (let tries = 0; tries < 20; tries++) assert.is(await refusal(prove('000000')), 'second-factor-wrong');
+  assert.is(await refusal(factors.prove(ADA, NOTHING_SHOWN)), 'second-factor-needed', 'nothing shown is no try');
+  assert.is(await refusal(prove(now())), 'second-factor-wrong');
+});
+
 test('what a passkey signs is another thing after each use of a factor', async () => {
   await using fixture = await AccountFixture.open();
   const { factors, now } = await withApp(fixture);
