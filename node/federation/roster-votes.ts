@@ -95,9 +95,8 @@ export class RosterVotes {
     }
     try {
       const roster = judgeNext(nativeSuite, federationLog.state, text);
-      // Addresses that no transport can read would keep the roster from being applied.
-      const { readMembers } = await import('../transport/read-members.ts');
-      readMembers(roster.members);
+      const { requireReachable } = await import('../transport/read-members.ts');
+      requireReachable(roster.members);
       return roster;
     } catch (error) {
       if (!(error instanceof RosterError || error instanceof TransportError)) throw error;

@@ -96,7 +96,10 @@ export interface Transport extends AsyncDisposable {
   peers(): readonly PeerState[];
   onConnect(listener: (node: string) => void): () => void;
   onDisconnect(listener: (node: string) => void): () => void;
-  /** Applies a new roster without restart: removed members are hung up and kept out, new ones are dialled. */
+  /**
+   * Applies a new roster without restart: removed members are hung up and kept out, new ones are dialled. Whoever cannot
+   * be reached by what the roster says is left out.
+   */
   setMembers(members: readonly TransportMember[]): Promise<void>;
   /** The addresses we listen on, once started. */
   addresses(): string[];

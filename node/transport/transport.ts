@@ -22,7 +22,7 @@ import { limitsFrom, type TransportLimits } from './limits.ts';
 import { Members, type RosterPeer } from './members.ts';
 import { wireNames, type WireNames } from './names.ts';
 import { Presence } from './presence.ts';
-import type { readMembers as ReadMembersFunction } from './read-members.ts';
+import type { reachableMembers } from './read-members.ts';
 import { Redial } from './redial.ts';
 import { RequestClient } from './request-client.ts';
 import { RequestServer } from './request-server.ts';
@@ -90,7 +90,7 @@ class Watchdog implements AsyncDisposable {
   }
 }
 
-type ReadMembers = typeof ReadMembersFunction;
+type Reachable = typeof reachableMembers;
 
 export type {
   PeerState,
@@ -134,7 +134,7 @@ class Libp2pTransport implements Transport {
   readonly #members: Members;
   /** What `#members` is read from, once libp2p is loaded. */
   #roster: readonly TransportMember[];
-  #readMembers: ReadMembers | null = null;
+  #reachable: Reachable | null = null;
   readonly #presence: Presence;
   readonly #guard: FloodGuard;
   readonly #server: RequestServer;
@@ -197,12 +197,21 @@ class Libp2pTransport implements Transport {
   }
 
   async setMembers(members: readonly TransportMember[]): Promise<void> {
-    const read = this.#readMembers ?? (await import('./read-members.ts')).readMembers;
-    const removed = this.#members.replace(read(members));
+    this.#reachable ??= (await import('./read-members.ts')).reachableMembers;
+    const removed = this.#replace(members, this.#reachable);
     this.#roster = members;
     this.#server.forgetStrangers();
     const node = this.#running?.node;
     if (node !== undefined) await Promise.all(removed.map((peer) => hangUp(node, peer, 'no longer a member')));
+  }
+
+  /** Takes whom it can tell apart; returns the peers that are members no longer. */
+  #replace(members: readonly TransportMember[], reachable: Reachable): PeerId[] {
+    const { log } = this.#options;
+    const leaveOut = (error: TransportError) => {
+      log.error({ err: error }, 'a member of the roster cannot be reached by what it says, and is left out');
+    };
+    return this.#members.replace(reachable(members, leaveOut));
   }
 
   addresses(): string[] {
@@ -219,9 +228,9 @@ class Libp2pTransport implements Transport {
 
   async #launch(): Promise<Running> {
     const { seed, listen, log, members: first, receive, self } = this.#options;
-    const { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, readMembers } = await loadLibp2p();
-    this.#members.replace(readMembers(this.#roster));
-    this.#readMembers = readMembers;
+    const { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, reachable } = await loadLibp2p();
+    this.#replace(this.#roster, reachable);
+    this.#reachable = reachable;
     const entry = first.find((member) => member.node === self);
     if (entry?.peerId !== (await peerIdOfSeed(seed))) {
       throw new TransportError('malformed', `the roster does not name ${self} with the peer id of our seed`);
@@ -299,7 +308,7 @@ function seenOf({ node, gossip }: Running, peerId: PeerId): SeenOfPeer {
  */
 async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);
-  const { readMembers } = await import('./read-members.ts');
+  const { reachableMembers: reachable } = await import('./read-members.ts');
   await sleep(LOAD_PAUSE_MS);
   const { peerIdOfSeed, peerKeyOfSeed } = await import('./identity.ts');
   await sleep(LOAD_PAUSE_MS);
@@ -308,7 +317,7 @@ async function loadLibp2p() {
   const { GossipTransport } = await import('./gossip.ts');
   await sleep(LOAD_PAUSE_MS);
   const { createNode } = await import('./libp2p-node.ts');
-  return { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, readMembers };
+  return { createNode, GossipTransport, peerIdOfSeed, peerKeyOfSeed, reachable };
 }
 
 /**

@@ -6,7 +6,7 @@ import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../.
 import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
 import { TransportError } from '../../node/transport/errors.ts';
 import { peerIdOfSeed } from '../../node/transport/identity.ts';
-import { readMembers } from '../../node/transport/read-members.ts';
+import { requireReachable } from '../../node/transport/read-members.ts';
 import { entityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
@@ -109,7 +109,7 @@ function draftOf(roster: Roster, judge: (statement: string) => Roster): SignedRo
   for (const member of roster.members) requirePlace(member);
   const statement = orUsage(() => rosterStatement.write(roster));
   orUsage(() => judge(statement));
-  orUsage(() => readMembers(roster.members));
+  orUsage(() => requireReachable(roster.members));
   return { statement, signatures: [] };
 }
 

@@ -1,9 +1,13 @@
 import { join } from 'node:path';
+import { peerIdFromString } from '@libp2p/peer-id';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OperatorError, operatorRequest } from '../../../node/operator/operator-client.ts';
 import { rosterInForce } from '../../../protocol/log/decision-state.ts';
+import { entityId, nodeId } from '../../../protocol/ids.ts';
+import type { Member } from '../../../protocol/log/roster.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { identityKeyOf } from '../../protocol/log/topic.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
@@ -106,6 +110,28 @@ test('votes and what is in force survive a restart', async () => {
   assert.equal(us.context.keys.rosters.hashes, eu.context.keys.rosters.hashes);
   const own = await us.context.rosterVotes.next();
   assert.is(own?.signed.statement.includes('"proposed"'), true);
+});
+
+test('a joiner with the peer id of a member, spelled otherwise, gets no vote; where liars bring it in, it is left out', async () => {
+  const { members } = eu.context.keys.currentRosters.inForce.current;
+  const peerId = members.find(({ node }) => node === 'us')?.peerId ?? '';
+  const joiner: Member = {
+    node: nodeId('zz'),
+    region: 'elsewhere',
+    baseUrl: 'https://zz.example',
+    peerId: peerIdFromString(peerId).toCID().toString(),
+    multiaddrs: ['/dns4/zz.example/tcp/4200'],
+    accounts: [entityId('0.0.99887')],
+    identityKey: identityKeyOf('zz'),
+  };
+  const text = nextRoster(eu, { members: [...members, joiner] });
+  assert.instance(await vote(eu, text).catch((error: unknown) => error), OperatorError);
+  for (const node of [eu, us, ca]) await nameUnsigned(node, text);
+  await inForce(nodes, text);
+  await confirms(jp, nodes);
+  const repaired = nextRoster(eu, { members });
+  for (const node of [us, ca, jp]) await vote(node, repaired);
+  await inForce(nodes, repaired);
 });
 
 test.run();

@@ -1,5 +1,7 @@
+import { peerIdFromString } from '@libp2p/peer-id';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { reachableMembers, requireReachable } from '../../../node/transport/read-members.ts';
 import { createTransport } from '../../../node/transport/transport.ts';
 import { ANY_PORT, ask, codeOf, DIGEST, memberOf, Network, peerOf, seedOf, silent } from './network.ts';
 import { until } from '../../fixtures/until.ts';
@@ -141,23 +143,48 @@ test('a removed member is hung up, kept out, and comes back when it is named aga
   assert.is(network.peer('eu').received.length, 0);
 });
 
-test('a roster that names a node or a peer twice, or another peer in an address, changes nothing', async () => {
-  const eu = await memberOf('eu');
-  const us = await memberOf('us');
-  const { transport } = peerOf('eu', [eu, us]);
+test('of a roster in force, who cannot be told apart or read is left out, and all others hold', async () => {
+  const [eu, us, ca] = await Promise.all(['eu', 'us', 'ca'].map((node) => memberOf(node)));
+  if (eu === undefined || us === undefined || ca === undefined) return assert.unreachable();
+  const respelled = { ...ca, peerId: peerIdFromString(us.peerId).toCID().toString() };
   const stolen = { ...us, multiaddrs: [`/ip4/127.0.0.1/tcp/1/p2p/${eu.peerId}`] };
-  for (const roster of [
-    [eu, us, us],
-    [eu, { ...us, peerId: eu.peerId }],
-    [eu, stolen],
-    [eu, { ...us, peerId: 'x' }],
-  ]) {
-    assert.is(await codeOf(transport.setMembers(roster)), 'malformed');
-    assert.equal(
-      transport.peers().map(({ node }) => node),
-      ['us'],
-    );
+  for (const [roster, left] of [
+    [
+      [eu, us, ca],
+      ['eu', 'us', 'ca'],
+    ],
+    [
+      [eu, respelled, us],
+      ['eu', 'us'],
+    ],
+    [
+      [eu, us, { ...ca, peerId: us.peerId }],
+      ['eu', 'us'],
+    ],
+    [
+      [eu, stolen, ca],
+      ['eu', 'ca'],
+    ],
+    [
+      [eu, { ...us, peerId: 'x' }, ca],
+      ['eu', 'ca'],
+    ],
+  ] as const) {
+    const faults: string[] = [];
+    const reachable = reachableMembers(roster, ({ code }) => faults.push(code));
+    assert.equal([reachable.map(({ node }) => node), faults.length], [left, roster.length - left.length]);
+    const refusal = await codeOf(Promise.resolve().then(() => requireReachable(roster)));
+    assert.is(refusal, left.length === roster.length ? 'none' : 'malformed', 'and nobody votes for it');
   }
+  const inAnotherWay = { ...us, peerId: peerIdFromString(us.peerId).toCID().toString() };
+  assert.is(await codeOf(Promise.resolve().then(() => requireReachable([eu, inAnotherWay]))), 'malformed');
+  const { transport } = peerOf('eu', [eu, us]);
+  await transport.setMembers([eu, respelled, us]);
+  assert.equal(
+    transport.peers().map(({ node }) => node),
+    ['ca', 'us'],
+  );
+  await transport[Symbol.asyncDispose]();
 });
 
 test('a node whose seed is not the roster’s does not start', async () => {
