@@ -235,6 +235,7 @@ function verdictOf(
 ): PackVerdict {
   const { codes, words, records, disclosed, sequences, problems, problemCount, nodes } = tally;
   const word = packWordOf(codes, words, wordWhenEmpty(grounds, manifest));
+  const empty = sequences?.emptySources();
   return {
     word,
     exitCode: packExitCode(word),
@@ -245,8 +246,10 @@ function verdictOf(
     words,
     disclosed,
     elsewhere: sequences?.elsewhere ?? 0,
+    openBegins: sequences?.openBegins ?? 0,
     openEnds: sequences?.openEnds ?? 0,
-    emptySources: sequences?.emptySources ?? [],
+    emptySources: empty?.named ?? [],
+    emptyCount: empty?.count ?? 0,
     sources: sequences?.size ?? 0,
     problems,
     problemCount,

@@ -37,6 +37,15 @@ export interface PackProblem {
 /** Problems that a verdict names; it counts the others. */
 export const MAX_PACK_PROBLEMS = 200;
 
+/** A source that was asked for, and a node that has no record of it in the pack. */
+export interface EmptySource {
+  readonly sourceId: string;
+  readonly node: NodeId;
+}
+
+/** Empty sources that a verdict names; it counts the others. */
+export const MAX_EMPTY_SOURCES = 200;
+
 /** Words of a verdict on a pack, beside those on records: the first that fits stands before any of these. */
 const PACK_WORDS = {
   'not-whole': 1,
@@ -62,11 +71,21 @@ export interface PackVerdict {
   readonly disclosed: number;
   /** Records of other nodes than the account's home: that these speak for the account is not for a pack to show. */
   readonly elsewhere: number;
+  /**
+   * First records of sources, not of before the period, before which there were others that the pack does not hold: that
+   * these were none of the period is its maker's word.
+   */
+  readonly openBegins: number;
   /** Last records of sources after which the pack holds no neighbour: that none followed is its maker's word. */
   readonly openEnds: number;
   readonly sources: number;
-  /** Sources that were asked for and of which it holds nothing: that there was nothing is its maker's word. */
-  readonly emptySources: readonly string[];
+  /**
+   * Sources that were asked for, and nodes of its reach, or the account's home, of whose records of them it holds none:
+   * that there was nothing is its maker's word. The first by order of sources.
+   */
+  readonly emptySources: readonly EmptySource[];
+  /** With those that are not named. */
+  readonly emptyCount: number;
   readonly problems: readonly PackProblem[];
   /** With those that are not named. */
   readonly problemCount: number;

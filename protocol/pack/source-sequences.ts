@@ -1,14 +1,18 @@
 import { homeOf } from '../accounts/account-id.ts';
 import type { AttestationRecord } from '../chain/record.ts';
 import type { Sha256Hash } from '../hash.ts';
-import type { PackQuestion } from './manifest.ts';
-import type { PackProblemCode } from './pack-verdict.ts';
+import type { NodeId } from '../ids.ts';
+import type { PackManifest, PackQuestion } from './manifest.ts';
+import { type EmptySource, MAX_EMPTY_SOURCES, type PackProblemCode } from './pack-verdict.ts';
 
 /** What one node recorded of one source, as far as the pack has it. */
 interface Sequence {
+  readonly node: NodeId;
   readonly sourceId: string;
   lastSeq: number;
   lastLeaf: Sha256Hash;
+  /** Whether its first record here is its first of all, or of before the period. */
+  readonly hasBegin: boolean;
   /** Whether a record of after the period was seen. */
   isOver: boolean;
 }
@@ -26,13 +30,13 @@ export interface SequenceFault {
  */
 export class SourceSequences {
   readonly #question: PackQuestion;
-  readonly #reach: ReadonlyMap<string, number>;
+  readonly #reach: ReadonlyMap<NodeId, number>;
   readonly #sequences = new Map<string, Sequence>();
   #node = '';
   #seq = 0;
   #elsewhere = 0;
 
-  constructor(question: PackQuestion, reach: readonly { readonly node: string; readonly seq: number }[]) {
+  constructor(question: PackQuestion, reach: PackManifest['reach']) {
     this.#question = question;
     this.#reach = new Map(reach.map(({ node, seq }) => [node, seq]));
   }
@@ -41,15 +45,31 @@ export class SourceSequences {
     return this.#sequences.size;
   }
 
+  /**
+   * Sources before whose first record there were others, and none of them is here to show that they are of before the
+   * period: that they are is the maker's word.
+   */
+  get openBegins(): number {
+    return [...this.#sequences.values()].filter(({ hasBegin }) => !hasBegin).length;
+  }
+
   /** Sources after whose last record there is no neighbour: that none was made up to `asOf` is the maker's word. */
   get openEnds(): number {
     return [...this.#sequences.values()].filter(({ isOver }) => !isOver).length;
   }
 
-  /** Sources that were asked for and have no record here. */
-  get emptySources(): readonly string[] {
-    const seen = new Set([...this.#sequences.values()].map(({ sourceId }) => sourceId));
-    return this.#question.sources.filter((source) => !seen.has(source));
+  /**
+   * Sources that were asked for at nodes that have no record of them here: at those of the reach, and at the account's
+   * home, which the maker may leave out of it. No record shows that there is none.
+   */
+  emptySources(): { readonly named: readonly EmptySource[]; readonly count: number } {
+    const { account, sources } = this.#question;
+    const home = homeOf(account);
+    const nodes = new Set([...this.#reach.keys(), ...(home === undefined ? [] : [home])]);
+    const asked = new Set(sources);
+    const held = [...this.#sequences.values()].filter(({ node, sourceId }) => nodes.has(node) && asked.has(sourceId));
+    const count = nodes.size * asked.size - held.length;
+    return { named: this.#named(asked, nodes, Math.min(count, MAX_EMPTY_SOURCES)), count };
   }
 
   /** Records of other nodes than the account's home. */
@@ -61,18 +81,21 @@ export class SourceSequences {
   take(record: AttestationRecord, leaf: Sha256Hash): readonly SequenceFault[] {
     const faults = [...this.#orderFaults(record), ...this.#foreignFaults(record)];
     if (record.node !== homeOf(record.account)) this.#elsewhere++;
-    const name = `${record.node} ${record.sourceId}`;
+    const name = nameOf(record.node, record.sourceId);
     const before = this.#sequences.get(name);
     const { from, to, withholdsBefore } = this.#question;
     const [isBefore, isAfter] = [record.submittedAt < from, record.submittedAt >= to];
     if (before === undefined) {
-      if (!isBefore && record.sourceSeq !== 1 && withholdsBefore !== true) {
+      const hasBegin = isBefore || record.sourceSeq === 1;
+      if (!hasBegin && withholdsBefore !== true) {
         faults.push(fault('neighbour-missing', `the record of ${record.sourceId} before the period is missing`));
       }
       this.#sequences.set(name, {
+        node: record.node,
         sourceId: record.sourceId,
         lastSeq: record.sourceSeq,
         lastLeaf: leaf,
+        hasBegin,
         isOver: isAfter,
       });
       return faults;
@@ -85,6 +108,18 @@ export class SourceSequences {
     before.lastLeaf = leaf;
     before.isOver ||= isAfter;
     return faults;
+  }
+
+  /** The first so many of the empty ones: a manifest may name more nodes than there are. */
+  #named(asked: ReadonlySet<string>, nodes: ReadonlySet<NodeId>, limit: number): readonly EmptySource[] {
+    const named: EmptySource[] = [];
+    for (const sourceId of asked) {
+      for (const node of nodes) {
+        if (named.length === limit) return named;
+        if (!this.#sequences.has(nameOf(node, sourceId))) named.push({ sourceId, node });
+      }
+    }
+    return named;
   }
 
   #orderFaults({ node, seq }: AttestationRecord): SequenceFault[] {
@@ -102,6 +137,11 @@ export class SourceSequences {
     }
     return [];
   }
+}
+
+/** The id of a node has no space. */
+function nameOf(node: NodeId, sourceId: string): string {
+  return `${node} ${sourceId}`;
 }
 
 function fault(code: PackProblemCode, detail: string): SequenceFault {

@@ -102,15 +102,27 @@ function countsOf(words: PackVerdict['words']): string {
 }
 
 /** What nobody can read out of the pack, where it matters. */
-function limitLines({ openEnds, elsewhere, emptySources, disclosed }: PackVerdict): readonly string[] {
+function limitLines(verdict: PackVerdict): readonly string[] {
+  const { openBegins, openEnds, elsewhere, emptyCount, disclosed } = verdict;
   return [
     ...(disclosed > 0 ? [`contents    ${disclosed} are those that were recorded`] : []),
+    ...(openBegins > 0
+      ? [
+          `begin       that no record of the period came before the first one of ${openBegins} sources is the node’s word`,
+        ]
+      : []),
     ...(openEnds > 0
       ? [`end         that no record followed the last one of ${openEnds} sources is the node’s word`]
       : []),
-    ...(emptySources.length > 0 ? [`nothing     of ${emptySources.join(', ')}: the node’s word too`] : []),
+    ...(emptyCount > 0 ? [`nothing     of ${emptyWords(verdict)}: the node’s word too`] : []),
     ...(elsewhere > 0 ? [`elsewhere   ${elsewhere} were made by other nodes than the account’s home`] : []),
   ];
+}
+
+function emptyWords({ emptySources, emptyCount }: PackVerdict): string {
+  const named = emptySources.map(({ sourceId, node }) => `${sourceId} at ${node}`).join(', ');
+  const more = emptyCount - emptySources.length;
+  return more === 0 ? named : `${named}, and ${more} more`;
 }
 
 function federationLine({ federation, pinned }: PackVerdict, pinnedBy: string | null): string {

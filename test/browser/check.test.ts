@@ -76,6 +76,15 @@ if (browser !== null) {
   const pack = Buffer.from(await packOf(period));
   const flipped = Buffer.from(pack);
   flipped[pack.indexOf('loans')] = 'L'.charCodeAt(0);
+  const cut = Buffer.from(
+    await packOf(period, {
+      places: [[], [3], []],
+      manifest: {
+        question: { ...period.manifest.question, withholdsBefore: true },
+        reach: [...period.manifest.reach, { node: period.log.member('us').node, seq: 5_000 }],
+      },
+    }),
+  );
   const dropPack = async ({ page: tab }: Open, name: string, buffer: Buffer): Promise<void> => {
     await tab.setInputFiles('#files', [{ name, mimeType: 'application/zip', buffer }]);
     await tab.waitForSelector(`.result[aria-label="${name}"]`);
@@ -110,6 +119,23 @@ if (browser !== null) {
       assert.match(await open.page.locator('.result').innerText(), /file-changed\s+records\.jsonl/);
       assert.equal(await accessibilityFaults(open.page), []);
       assert.equal(open.seen.faults, []);
+    });
+
+    test(`${name} says what a pack cannot show: where it begins and ends, and which source has nothing at which node`, async () => {
+      await using open = await opened(url);
+      await pinBy(open.page, period.log.genesis);
+      await dropPack(open, 'cut.zip', cut);
+      assert.match((await headlines(open.page))[0] ?? '', /^✔ Proven: a pack of 1 records/);
+      await open.page.click('text=What this does not prove');
+      const limits = await open.page.locator('.result details').innerText();
+      assert.match(limits, 'that no record of the period came before the first one of 1 sequences');
+      assert.match(limits, 'that no record followed the last one of 1 sequences');
+      assert.match(limits, /no record of 1 sources that were asked for at their nodes and are empty here: loans at us/);
+      await dropPack(open, 'whole.zip', pack);
+      await open.page.click('text=What this does not prove');
+      const whole = await open.page.locator('.result details').innerText();
+      assert.not.match(whole, 'that no record of the period came before');
+      assert.not.match(whole, 'are empty here');
     });
 
     test(`${name} asks for nothing once it is there, works with the network off, and saves what it found`, async () => {

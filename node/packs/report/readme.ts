@@ -39,9 +39,9 @@ WHAT IS IN IT
 
 ${PACK_FILES.page}        the report, for reading and printing
 ${PACK_FILES.report}        the same as a PDF
-${PACK_FILES.records}     every record of the sources in the period, and the neighbours before and after it${
-    question.disclosure ? '; with contents and salts' : '; without contents'
-  }
+${PACK_FILES.records}     every record of the sources in the period, and the neighbour${
+    question.withholdsBefore === true ? '' : 's before and'
+  } after it${question.disclosure ? '; with contents and salts' : '; without contents'}
 ${PACK_FILES.table}       the same as a table, for spreadsheets; no text in it runs as a formula
 proofs/           signed groups and batches, decisions of the ledger, checkpoints, keys and rosters
 ${PACK_FILES.frameworks}   the catalogue of frameworks that the report goes by

@@ -110,8 +110,13 @@ function continuitySection({ question }: ReportFacts['manifest'], tally: PackTal
     title: 'Continuity and gaps',
     paragraphs: [
       'Each record of a source carries its number and the hash of the one before it, so that none can be left out between ' +
-        'two others. The neighbours before and after the period are in the pack to join it to what is around it. That ' +
-        'nothing follows the last record where there is no neighbour is the word of the node.',
+        'two others. ' +
+        (question.withholdsBefore === true
+          ? 'The neighbours after the period are in the pack to join it to what follows. Those before it are not given out: ' +
+            'that no record of the period comes before the first one of a source is the word of the node, where the number ' +
+            'of that one is not 1. '
+          : 'The neighbours before and after the period are in the pack to join it to what is around it. ') +
+        'That nothing follows the last record where there is no neighbour is the word of the node.',
       found,
     ],
     tables: [

@@ -25,7 +25,8 @@ export function packVerdictOf(
 
 /** What was found of a pack, and what it does not show. */
 export function PackFound({ verdict, isPinned }: { readonly verdict: PackVerdict; readonly isPinned: boolean }) {
-  const { manifest, records, disclosed, problems, problemCount, sources, openEnds, emptySources, elsewhere } = verdict;
+  const { manifest, records, disclosed, problems, problemCount, sources } = verdict;
+  const { openBegins, openEnds, emptySources, emptyCount, elsewhere } = verdict;
   const { state, sentence } = packVerdictOf(verdict, isPinned);
   return (
     <>
@@ -84,11 +85,18 @@ export function PackFound({ verdict, isPinned }: { readonly verdict: PackVerdict
           <li>
             that what was recorded is true, that everything that happened was recorded, or that a law is complied with
           </li>
-          <li>that no record followed the last one of {openEnds} sequences, after which the pack has no neighbour</li>
-          {emptySources.length === 0 ? null : (
+          {openBegins === 0 ? null : (
             <li>
-              that there was no record of {emptySources.length} sources that were asked for and are empty here:{' '}
-              <Foreign text={emptySources.join(', ')} />
+              that no record of the period came before the first one of {openBegins} sequences, before which the pack
+              has no neighbour
+            </li>
+          )}
+          <li>that no record followed the last one of {openEnds} sequences, after which the pack has no neighbour</li>
+          {emptyCount === 0 ? null : (
+            <li>
+              that there was no record of {emptyCount} sources that were asked for at their nodes and are empty here:{' '}
+              <Foreign text={emptySources.map(({ sourceId, node }) => `${sourceId} at ${node}`).join(', ')} />
+              {emptyCount === emptySources.length ? null : `, and ${emptyCount - emptySources.length} more`}
             </li>
           )}
           {elsewhere === 0 ? null : (

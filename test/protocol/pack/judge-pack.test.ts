@@ -40,7 +40,7 @@ test('an honest pack is verified under the pin, and consistent without one', asy
   assert.is(verdict.word, 'verified');
   assert.is(verdict.exitCode, 0);
   assert.equal(verdict.words, { verified: 6 });
-  assert.is(verdict.openEnds, 0);
+  assert.equal([verdict.openBegins, verdict.openEnds, verdict.emptyCount], [0, 0, 0]);
   const unpinned = await judged(honest, {});
   assert.is(unpinned.word, 'consistent');
   assert.is(unpinned.exitCode, 3);
@@ -127,11 +127,48 @@ test('a record left out of the middle is found, and so are the neighbours', asyn
   const after = await verdictOf({ places: [[3], [0, 1, 2, 3], []] });
   assert.is(after.word, 'verified');
   assert.is(after.openEnds, 1);
-  const withheld = await packOf(period, {
-    places: [[], [0, 1, 2, 3], [0]],
-    manifest: { question: { ...period.manifest.question, withholdsBefore: true } },
+});
+
+test('where what is before the period is withheld, a sequence that does not begin with its first record is counted', async () => {
+  const withheld = (places: readonly (readonly number[])[]) =>
+    verdictOf({ places, manifest: { question: { ...period.manifest.question, withholdsBefore: true } } });
+  const whole = await withheld([[], [0, 1, 2, 3], [0]]);
+  assert.equal([whole.word, whole.openBegins], ['verified', 1]);
+  const cut = await withheld([[], [3], [0]]);
+  assert.equal([cut.word, cut.openBegins, cut.openEnds], ['verified', 1, 0], 'records of the period are left out');
+  const first = await withheld([[0, 1, 2, 3], [0, 1, 2, 3], [0]]);
+  assert.equal([first.word, first.openBegins], ['verified', 0]);
+  const joined = await withheld([[3], [0, 1, 2, 3], [0]]);
+  assert.equal([joined.word, joined.openBegins], ['verified', 0]);
+});
+
+test('each source is counted at each node of the reach, and at the home, that has no record of it in the pack', async () => {
+  const { node, question, reach } = period.manifest;
+  const us = { node: period.log.member('us').node, seq: 5_000 };
+  const silent = await verdictOf({ manifest: { reach: [...reach, us] } });
+  assert.equal([silent.word, silent.emptyCount], ['verified', 1]);
+  assert.equal(silent.emptySources, [{ sourceId: 'loans', node: 'us' }]);
+  const sources = ['cards', 'loans'];
+  const both = await verdictOf({ manifest: { reach: [...reach, us], question: { ...question, sources } } });
+  assert.equal(both.emptySources, [
+    { sourceId: 'cards', node },
+    { sourceId: 'cards', node: 'us' },
+    { sourceId: 'loans', node: 'us' },
+  ]);
+  const left = await verdictOf({ places: [[], [], []], manifest: { reach: [us] } });
+  assert.equal(left.emptySources, [
+    { sourceId: 'loans', node: 'us' },
+    { sourceId: 'loans', node },
+  ]);
+  const many = Array.from({ length: 100 }, (_, i) => `source-${100 + i}`);
+  const empty = await verdictOf({
+    places: [[], [], []],
+    manifest: {
+      question: { ...question, sources: many },
+      reach: ['eu', 'us', 'sg'].map((id) => ({ node: period.log.member(id).node, seq: 5_000 })),
+    },
   });
-  assert.is((await judged(withheld)).word, 'verified');
+  assert.equal([empty.emptyCount, empty.emptySources.length], [300, 200]);
 });
 
 test('records in another order than their count do not hold', async () => {
@@ -190,7 +227,7 @@ test('files that are no lines of proofs, and counts that do not agree, are told 
   assert.is(rosters.word, 'rosters-do-not-join');
   const none = await verdictOf({ places: [[], [], []] });
   assert.is(none.word, 'verified');
-  assert.equal(none.emptySources, ['loans']);
+  assert.equal(none.emptySources, [{ sourceId: 'loans', node: period.manifest.node }]);
 });
 
 test('that there was nothing is believed of the account’s home alone, while it is a member', async () => {

@@ -268,6 +268,26 @@ test('a pack of evidence is judged whole: its word, its records, its manifest an
   assert.is((await run(folder, path)).code, 3);
 });
 
+test('what a pack cannot show is printed: where it begins and ends, and which source has nothing at which node', async ({
+  folder,
+}) => {
+  const path = join(folder, 'cut.zip');
+  const us = { node: period.log.member('us').node, seq: 5_000 };
+  const question = { ...period.manifest.question, withholdsBefore: true as const };
+  const manifest = { question, reach: [...period.manifest.reach, us] };
+  await writeFile(path, await packOf(period, { places: [[], [3], []], manifest }));
+  const { code, text } = await run(folder, path, '--roster', period.log.genesis);
+  assert.is(code, 0);
+  const lines = text.split('\n');
+  for (const line of [
+    'begin       that no record of the period came before the first one of 1 sources is the node’s word',
+    'end         that no record followed the last one of 1 sources is the node’s word',
+    'nothing     of loans at us: the node’s word too',
+  ]) {
+    assert.ok(lines.includes(line), text);
+  }
+});
+
 test('a changed byte of a pack is named with its file, for people and for programs', async ({ folder }) => {
   const changed = Uint8Array.from(pack);
   const at = Buffer.from(pack).indexOf('index.html of a test');

@@ -300,7 +300,13 @@ test('the window of the Developer tier applies to packs, which have no neighbour
   const pack = await askedPack(node, { sources: ['free'], from: start, to: end }, DEVELOPER);
   const bytes = await packFile(node, idOf(pack), DEVELOPER);
   const verdict = await judgedPack(node, bytes);
-  assert.equal([verdict.word, verdict.records], ['verified', 1], id);
+  assert.equal([verdict.word, verdict.records, verdict.openBegins], ['verified', 1, 1], id);
+  const files = await filesOf(bytes);
+  assert.match(
+    files.get(PACK_FILES.page) ?? '',
+    /Those before it are not given out: that no record of the period comes/,
+  );
+  assert.match(files.get(PACK_FILES.readme) ?? '', 'and the neighbour after it');
   ahead = 8 * DAY_MS;
   const late = await node.get(`/v1/evidence-packs/${idOf(pack)}/file`, DEVELOPER);
   ahead = 0;
