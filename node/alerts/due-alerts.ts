@@ -5,7 +5,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import { keyState } from '../accounts/api-key.ts';
 import type { ApiKeys } from '../accounts/api-keys.ts';
 import type { Equivocations } from '../federation/equivocations.ts';
-import type { DueReviews } from '../governance/due-reviews.ts';
+import type { DueReview, DueReviews } from '../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents, TrackedIncident } from '../governance/incidents.ts';
 import { lockEnds } from '../governance/lock-ends.ts';
 import type { Lists } from '../screening/lists/contract.ts';
@@ -15,17 +15,17 @@ import { placeAt } from './incident-place.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Incidents of one account that a look goes through, and how many at a time. */
+/** Incidents of one account that a look goes through by their clocks, and by when they were recorded; how many at a time. */
 const MAX_INCIDENTS = 1_000;
 const PAGE = 100;
-/** How long after its end a clock that was missed is still told of, where the node was away. In milliseconds. */
+/** How long after its end a clock that was missed, or a record of an end that was past, is still told of. In milliseconds. */
 const LATE_MS = 7 * DAY_MS;
 /** Before the end of a key, and of a lock. In milliseconds. */
 const KEY_ENDS_MS = 7 * DAY_MS;
 const LOCK_ENDS_MS = 30 * DAY_MS;
 /** Before the day that a review is due. In milliseconds. */
 const REVIEW_DUE_MS = 30 * DAY_MS;
-/** Reviews of one account that a look goes through. */
+/** Reviews of one account that a look goes through by their days, and records of each kind by when they were made. */
 const MAX_REVIEWS = 1_000;
 /** Scopes of sources of one account whose locks a look goes through. */
 const MAX_LOCK_SCOPES = 10_000;
@@ -33,8 +33,8 @@ const MAX_LOCK_SCOPES = 10_000;
 export interface DueAlertsOptions {
   readonly store: Store;
   readonly alerts: Pick<Alerts, 'listeners' | 'tell' | 'tellState'>;
-  readonly incidents: Pick<Incidents, 'page'>;
-  readonly dueReviews: Pick<DueReviews, 'between'>;
+  readonly incidents: Pick<Incidents, 'page' | 'recordedLate'>;
+  readonly dueReviews: Pick<DueReviews, 'between' | 'recordedLate'>;
   readonly keys: Pick<ApiKeys, 'list'>;
   readonly lists: Pick<Lists, 'current'>;
   readonly equivocations: Pick<Equivocations, 'all'>;
@@ -61,10 +61,11 @@ export class DueAlerts {
     await this.#misbehaviour();
   }
 
-  /** Clocks that ended before anybody listened are nobody's news. */
-  async #incidentsOf(account: string, since: number): Promise<void> {
+  /** Of an incident that was recorded, and whose clock ended, before anybody listened nobody is told. */
+  async #incidentsOf(account: string, listensSince: number): Promise<void> {
     const { incidents, now } = this.#options;
-    let after: IncidentPlace | undefined = placeAt(Math.max(since, now() - LATE_MS));
+    const since = Math.max(listensSince, now() - LATE_MS);
+    let after: IncidentPlace | undefined = placeAt(since);
     for (let looked = 0; looked < MAX_INCIDENTS && after !== undefined; looked += PAGE) {
       const at = now();
       const page = await incidents.page(account, {
@@ -76,6 +77,10 @@ export class DueAlerts {
       });
       for (const incident of page.incidents) await this.#incident(account, incident, at);
       after = page.next;
+    }
+    const asked = { since, dueBefore: since, limit: MAX_INCIDENTS, now: now() };
+    for await (const incident of incidents.recordedLate(account, asked)) {
+      await this.#incident(account, incident, asked.now);
     }
   }
 
@@ -103,15 +108,21 @@ export class DueAlerts {
     });
   }
 
-  /** Of what was due before anybody listened nobody is told. */
-  async #reviewsOf(account: string, since: number): Promise<void> {
-    const { alerts, dueReviews, now } = this.#options;
-    const period = { from: Math.max(since, now() - LATE_MS), to: now() + REVIEW_DUE_MS, limit: MAX_REVIEWS };
-    for await (const { record, dueAt } of dueReviews.between(account, period)) {
-      const moment = now() >= Date.parse(dueAt) ? 'due' : 'soon';
-      const data = { attestationId: record.id, kind: record.kind, reviewDueAt: dueAt, moment };
-      await alerts.tell({ account, event: 'review.due', subject: `${record.id} ${moment}`, data });
-    }
+  /** Of what was recorded, and due, before anybody listened nobody is told. */
+  async #reviewsOf(account: string, listensSince: number): Promise<void> {
+    const { dueReviews, now } = this.#options;
+    const since = Math.max(listensSince, now() - LATE_MS);
+    const period = { from: since, to: now() + REVIEW_DUE_MS, limit: MAX_REVIEWS };
+    for await (const review of dueReviews.between(account, period)) await this.#review(account, review);
+    const late = { since, dueBefore: since, limit: MAX_REVIEWS };
+    for await (const review of dueReviews.recordedLate(account, late)) await this.#review(account, review);
+  }
+
+  async #review(account: string, { record, dueAt }: DueReview): Promise<void> {
+    const { alerts, now } = this.#options;
+    const moment = now() >= Date.parse(dueAt) ? 'due' : 'soon';
+    const data = { attestationId: record.id, kind: record.kind, reviewDueAt: dueAt, moment };
+    await alerts.tell({ account, event: 'review.due', subject: `${record.id} ${moment}`, data });
   }
 
   async #keysOf(account: string): Promise<void> {

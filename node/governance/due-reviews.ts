@@ -8,10 +8,19 @@ import { readRecord } from '../records/record-reader.ts';
 import type { Reads } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
 import type { GovernanceRecords } from './governance-records.ts';
-import { governanceTable } from './governance-tables.ts';
+import { governanceTable, type IndexedKind } from './governance-tables.ts';
+import { type RecordedSince, recordedSince } from './recorded-since.ts';
 
 /** Assertions of an account that are looked at for newer ones, the newest first. */
 const MAX_ASSERTIONS = 5_000;
+/** Kinds whose records may say when they are to be looked at again. */
+const REVIEWED_KINDS = [
+  'risk_assessment',
+  'system',
+  'document',
+  'supplier',
+  'not_applicable',
+] as const satisfies readonly IndexedKind[];
 
 /** (account, when it is to be looked at again in epoch milliseconds, seq) → own record that says so. */
 export const reviewDueTable = new Table('review-due', textCodec);
@@ -41,6 +50,11 @@ export interface ReviewPeriod {
   readonly limit: number;
 }
 
+export interface LateReviews extends RecordedSince {
+  /** Before when they were due, in epoch milliseconds. */
+  readonly dueBefore: number;
+}
+
 /** What accounts said they would look at again: assessments, systems, documents, suppliers, what does not apply. */
 export class DueReviews {
   readonly #store: Reads;
@@ -51,17 +65,41 @@ export class DueReviews {
     this.#records = records;
   }
 
-  /**
-   * Those of a period, the soonest first. What a newer record supersedes was looked at; so was an assertion of the
-   * event `NOT_APPLICABLE` after which another one about the same was made.
-   */
-  async *between(account: string, { from, to, limit }: ReviewPeriod): AsyncGenerator<DueReview> {
+  /** Those of a period, the soonest first. */
+  between(account: string, period: ReviewPeriod): AsyncGenerator<DueReview> {
+    return this.#standing(account, this.#dueIn(account, period));
+  }
+
+  /** Those recorded from a time on that were due before another, kind by kind, the newest of each first. */
+  recordedLate(account: string, asked: LateReviews): AsyncGenerator<DueReview> {
+    return this.#standing(account, this.#late(account, asked));
+  }
+
+  async *#dueIn(account: string, { from, to, limit }: ReviewPeriod): AsyncGenerator<DueReview> {
     const rows = reviewDueTable.under(this.#store, [account], { from: Math.max(0, from), before: to, limit });
-    let newest: ReadonlyMap<string, number> | undefined;
     for await (const [, id] of rows) {
       const record = (await readRecord(this.#store, recordId(id)))?.record;
       const dueAt = record && reviewDueOf(record);
-      if (record === undefined || dueAt === undefined) continue;
+      if (record !== undefined && dueAt !== undefined) yield { record, dueAt };
+    }
+  }
+
+  async *#late(account: string, asked: LateReviews): AsyncGenerator<DueReview> {
+    for (const kind of REVIEWED_KINDS) {
+      for await (const record of recordedSince(this.#store, account, kind, asked)) {
+        const dueAt = reviewDueOf(record);
+        if (dueAt !== undefined && Date.parse(dueAt) < asked.dueBefore) yield { record, dueAt };
+      }
+    }
+  }
+
+  /**
+   * Without those that were looked at: what a newer record supersedes, and an assertion of the event `NOT_APPLICABLE` after
+   * which another one about the same was made.
+   */
+  async *#standing(account: string, reviews: AsyncIterable<DueReview>): AsyncGenerator<DueReview> {
+    let newest: ReadonlyMap<string, number> | undefined;
+    for await (const { record, dueAt } of reviews) {
       if ((await this.#records.supersededBy(record)) !== undefined) continue;
       const subject = subjectOf(record);
       if (subject !== undefined) {

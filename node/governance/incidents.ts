@@ -1,4 +1,5 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { earliestDue } from '../../protocol/compliance/incident-clocks.ts';
 import { type IncidentState, incidentState, tellsOfNotification } from '../../protocol/compliance/incident-state.ts';
 import { DUE_SOON_MS } from '../../protocol/compliance/notification-clock.ts';
 import { type NodeId, nodeOfRecord, recordId, type RecordId } from '../../protocol/ids.ts';
@@ -7,6 +8,7 @@ import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountSpeakers } from './account-records.ts';
 import { incidentTable, notificationTable } from './incident-tables.ts';
+import { type RecordedSince, recordedSince } from './recorded-since.ts';
 
 /** Incidents that one page looks at: a filter may pass over many before it finds one. */
 const MAX_LOOKED_AT = 200;
@@ -41,6 +43,13 @@ export interface IncidentQuery {
   readonly now: number;
 }
 
+export interface LateIncidents extends RecordedSince {
+  /** Before when their first clock ended, in epoch milliseconds. */
+  readonly dueBefore: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
 export interface IncidentPage {
   readonly incidents: readonly TrackedIncident[];
   /** Where the next page starts; undefined at the end of the list. */
@@ -65,10 +74,10 @@ export class Incidents {
     const incidents: TrackedIncident[] = [];
     let looked = 0;
     let last = after;
-    const from = earliestDue(state, now);
+    const from = firstDueOf(state, now);
     const start = after === undefined ? { from } : { after };
     for await (const [parts, id] of incidentTable.under(this.#store, [account], start)) {
-      if (Number(parts[0]) > latestDue(state, now)) break;
+      if (Number(parts[0]) > lastDueOf(state, now)) break;
       if (looked++ >= MAX_LOOKED_AT || incidents.length >= limit) return { incidents, next: last };
       last = parts.join('/');
       const record = (await readRecord(this.#store, recordId(id)))?.record;
@@ -77,6 +86,13 @@ export class Incidents {
       if (state === undefined || tracked.state === state) incidents.push(tracked);
     }
     return { incidents, next: undefined };
+  }
+
+  /** Those recorded from a time on whose first clock ended before another, the newest first. */
+  async *recordedLate(account: string, asked: LateIncidents): AsyncGenerator<TrackedIncident> {
+    for await (const record of recordedSince(this.#store, account, 'incident', asked)) {
+      if (Date.parse(earliestDue(record).dueAt) < asked.dueBefore) yield await this.track(record, asked.now);
+    }
   }
 
   /** Where an incident stands at `now`, in epoch milliseconds. */
@@ -155,12 +171,12 @@ async function idsOf(rows: AsyncIterable<[parts: string[], id: string]>): Promis
 }
 
 /** Ends of clocks among which the incidents of a state are. In epoch milliseconds. */
-function earliestDue(state: IncidentState | undefined, now: number): number {
+function firstDueOf(state: IncidentState | undefined, now: number): number {
   if (state === 'due-soon') return Math.max(0, now);
   return state === 'open' ? Math.max(0, now + DUE_SOON_MS + 1) : 0;
 }
 
-function latestDue(state: IncidentState | undefined, now: number): number {
+function lastDueOf(state: IncidentState | undefined, now: number): number {
   if (state === 'overdue') return now - 1;
   return state === 'due-soon' ? now + DUE_SOON_MS : Infinity;
 }

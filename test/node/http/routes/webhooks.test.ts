@@ -17,6 +17,7 @@ import { Receiver } from '../../alerts/receiver.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 
+const DAY_MS = 86_400_000;
 const network = await TestNetwork.start({ ledger: 'local', config: { batchIntervalMs: 200 } });
 const node = network.node();
 const receiver = await Receiver.start();
@@ -62,7 +63,7 @@ function itemsOf(value: JsonObject[string] | undefined): readonly JsonObject[] {
 
 /** An incident whose clock ends in so many milliseconds. */
 async function incidentDueIn(milliseconds: number): Promise<string> {
-  const at = new Date(Date.now() - 15 * 86_400_000 + milliseconds).toISOString();
+  const at = new Date(Date.now() - 15 * DAY_MS + milliseconds).toISOString();
   const { body, text } = await node.post('/v1/incident', {
     sourceId: 'loans',
     severity: 'serious',
@@ -126,6 +127,63 @@ test('a missed clock is told of once, however often it is looked for', async () 
     [[incidentId, 'overdue']],
   );
   assert.not.match(JSON.stringify(receiver.received), /no delivery holds/);
+});
+
+test('an incident that is late when it is recorded is told of, once; one recorded before anybody listens is not', async () => {
+  await incidentDueIn(-40 * DAY_MS);
+  await made('incident.overdue', 'incident.due-soon');
+  const late = [await incidentDueIn(-60_000), await incidentDueIn(-DAY_MS), await incidentDueIn(-25 * DAY_MS)];
+  const told = () => [...dataOf('incident.overdue'), ...dataOf('incident.due-soon')];
+  for (let looks = 0; looks < 3; looks++) await node.context.dueAlerts.look();
+  await until('all to be told of', () => told().length >= late.length);
+  await node.context.dueAlerts.look();
+  assert.equal(
+    told()
+      .map(({ incidentId, state }) => [incidentId, state])
+      .toSorted(),
+    late.map((incidentId) => [incidentId, 'overdue']).toSorted(),
+  );
+});
+
+test('a review that was due before it is recorded is told of, once, unless a newer record was made', async () => {
+  const past = '2026-01-15';
+  const recorded = async (path: string, body: JsonObject): Promise<string> => {
+    const { status, body: answer, text } = await node.post(path, body);
+    assert.is(status, 200, text);
+    return String(answer.attestationId);
+  };
+  const system = (systemRef: string, reviewDueAt: string): Promise<string> =>
+    recorded('/v1/system', { systemRef, role: 'deployer', intendedPurpose: 'a purpose', reviewDueAt });
+  await system('nobody-listens', past);
+  await made('review.due');
+  await system('made-again', past);
+  await system('made-again', new Date(Date.now() + 365 * DAY_MS).toISOString());
+  const data = { framework: 'EU_AI_ACT', clause: '73(9)', reason: 'none', assertedBy: 'staff-1', reviewDueAt: past };
+  const late = [
+    await system('late', past),
+    await recorded('/v1/document', {
+      docType: 'policy',
+      docVersion: '1',
+      sha256: `sha256:${'a'.repeat(64)}`,
+      reviewDueAt: past,
+    }),
+    await recorded('/v1/supplier', { supplier: 'Example Models Ltd', component: 'model', nextReviewAt: past }),
+    await recorded('/v1/risk-assessment', { sourceId: 'loans', risksIdentified: ['one'], reviewDueAt: past }),
+    await recorded('/v1/tiered-attest', {
+      sourceId: 'loans',
+      data,
+      complianceMeta: { serviceEventType: 'NOT_APPLICABLE' },
+    }),
+  ];
+  for (let looks = 0; looks < 3; looks++) await node.context.dueAlerts.look();
+  await until('all to be told of', () => dataOf('review.due').length >= late.length);
+  await node.context.dueAlerts.look();
+  assert.equal(
+    dataOf('review.due')
+      .map(({ attestationId, moment }) => [attestationId, moment])
+      .toSorted(),
+    late.map((id) => [id, 'due']).toSorted(),
+  );
 });
 
 test('a review is told of as it comes near and when it is due, unless a newer record was made', async () => {
