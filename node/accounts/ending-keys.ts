@@ -14,9 +14,15 @@ export interface EndingKeys {
 }
 
 /**
- * Keys in force of all accounts that end within a time of `now` (milliseconds). Those that were made for a day or less,
- * as the keys behind sign-ins are, are meant to end and left out.
+ * Whether a key in force ends within a time of `now` (milliseconds), and is missed then: not that of a sign-in by mail,
+ * which nobody has the text of, and none that has another in its place.
  */
+export function isEnding(key: ApiKey, now: number, within: number): boolean {
+  const isMissed = key.signIn !== true && key.replacedBy === null;
+  return isMissed && key.expiresAt !== null && endsAt(key) <= now + within && keyState(key, now) === 'active';
+}
+
+/** Keys of all accounts that are ending, but for those that were made for a day or less, which are meant to end. */
 export async function endingKeys(store: Reads, now: number, within: number): Promise<EndingKeys> {
   const slices = new TimeSlices();
   const keys: ApiKey[] = [];
@@ -24,8 +30,7 @@ export async function endingKeys(store: Reads, now: number, within: number): Pro
   for await (const [, key] of apiKeyTable.under(store, [], { limit: MAX_LOOKED_AT })) {
     if (slices.isOver) await slices.rest();
     looked++;
-    if (endsAt(key) > now + within || keyState(key, now) !== 'active') continue;
-    if (endsAt(key) - Date.parse(key.createdAt) > DAY_MS) keys.push(key);
+    if (isEnding(key, now, within) && endsAt(key) - Date.parse(key.createdAt) > DAY_MS) keys.push(key);
   }
   return { keys: keys.toSorted((a, b) => endsAt(a) - endsAt(b)), isWhole: looked < MAX_LOOKED_AT };
 }

@@ -2,8 +2,8 @@ import { earliestDue } from '../../protocol/compliance/incident-clocks.ts';
 import { clockStartOf } from '../../protocol/compliance/notification-clock.ts';
 import { objectId } from '../../protocol/object-ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { keyState } from '../accounts/api-key.ts';
 import type { ApiKeys } from '../accounts/api-keys.ts';
+import { isEnding } from '../accounts/ending-keys.ts';
 import type { Equivocations } from '../federation/equivocations.ts';
 import type { DueReview, DueReviews } from '../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents, TrackedIncident } from '../governance/incidents.ts';
@@ -129,8 +129,7 @@ export class DueAlerts {
     const { alerts, keys, now } = this.#options;
     for (const key of await keys.list(account)) {
       const { id, expiresAt } = key;
-      const isSoon = expiresAt !== null && Date.parse(expiresAt) - now() <= KEY_ENDS_MS;
-      if (!isSoon || keyState(key, now()) !== 'active') continue;
+      if (!isEnding(key, now(), KEY_ENDS_MS)) continue;
       await alerts.tell({ account, event: 'key.expiring', subject: id, data: { keyId: id, expiresAt } });
     }
   }

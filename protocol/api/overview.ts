@@ -47,7 +47,7 @@ export const OverviewAnswerShape = Closed({
   }),
   keys: Closed({
     active: CountShape,
-    /** Of them, those that end within 30 days. */
+    /** Of them, those that end within 30 days, but for keys of sign-ins by mail and those that have another in their place. */
     endingSoon: CountShape,
   }),
   packs: Closed({ ready: CountShape, making: CountShape, failed: CountShape }),

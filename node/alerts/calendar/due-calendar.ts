@@ -1,9 +1,9 @@
 import { earliestDue } from '../../../protocol/compliance/incident-clocks.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { keyState } from '../../accounts/api-key.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
 import { type Caller, covers, isWhole, reaches } from '../../accounts/caller.ts';
+import { isEnding } from '../../accounts/ending-keys.ts';
 import type { DueReviews } from '../../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents } from '../../governance/incidents.ts';
 import { lockEnds } from '../../governance/lock-ends.ts';
@@ -120,7 +120,7 @@ export class DueCalendar {
     const due: Due[] = [];
     const { keys, now } = this.#options;
     for (const one of await keys.list(account.id)) {
-      if (one.expiresAt === null || keyState(one, now()) !== 'active') continue;
+      if (one.expiresAt === null || !isEnding(one, now(), Infinity)) continue;
       const at = Date.parse(one.expiresAt);
       const stamp = Date.parse(one.createdAt);
       due.push({ id: one.id, at, stamp, sequence: 0, isCancelled: false, summary: `The API key ${one.id} ends` });

@@ -11,6 +11,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { keyState } from '../../accounts/api-key.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
 import { type Caller, covers, reaches } from '../../accounts/caller.ts';
+import { isEnding } from '../../accounts/ending-keys.ts';
 import type { DailyUsage } from '../../accounts/limits/daily-usage.ts';
 import type { SignIns } from '../../accounts/sign-ins/sign-ins.ts';
 import type { Incidents } from '../../governance/incidents.ts';
@@ -51,7 +52,8 @@ export function overviewRoute(services: OverviewServices): KeyRoute {
       summary: 'How the account stands at this node',
       description:
         `Records by days of UTC, as \`GET /v1/usage\` counts them; incidents whose clocks run, up to ${MAX_COUNTED} of each ` +
-        'state; keys, packs of evidence and sign-ins; how long the ledger took to name the last batches of the node.',
+        'state; keys, packs of evidence and sign-ins; how long the ledger took to name the last batches of the node. ' +
+        '`endingSoon` counts neither keys of sign-ins by mail nor keys that have another in their place.',
       answer: { shape: OverviewAnswerShape, example: OVERVIEW_EXAMPLE },
       problems: [],
     },
@@ -108,9 +110,8 @@ async function countOf(
 }
 
 async function keysOf({ keys, now }: OverviewServices, account: string): Promise<OverviewAnswer['keys']> {
-  const soon = now() + KEY_ENDS_SOON_DAYS * DAY_MS;
   const active = (await keys.list(account)).filter((key) => keyState(key, now()) === 'active');
-  const endingSoon = active.filter(({ expiresAt }) => expiresAt !== null && Date.parse(expiresAt) <= soon);
+  const endingSoon = active.filter((key) => isEnding(key, now(), KEY_ENDS_SOON_DAYS * DAY_MS));
   return { active: active.length, endingSoon: endingSoon.length };
 }
 
