@@ -259,7 +259,7 @@ export class HeadExchange implements AsyncDisposable {
 
   /**
    * One statement that does not hold, or not yet, must not hide the others; of many that do not, no more are checked.
-   * Resolves to how many were refused: for want of room, and for other reasons.
+   * Resolves to how many were refused: for want of room, and for reasons that may pass.
    */
   async #learnAll(
     peer: NodeId,
@@ -278,9 +278,9 @@ export class HeadExchange implements AsyncDisposable {
           tooMany++;
           continue;
         }
-        others++;
         this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
-        if (error.fault === 'forged' && ++unfounded >= MAX_UNFOUNDED) break;
+        if (error.fault !== 'forged') others++;
+        else if (++unfounded >= MAX_UNFOUNDED) break;
       }
     }
     return { tooMany, others };

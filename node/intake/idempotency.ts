@@ -81,7 +81,7 @@ export interface IdempotencyOptions {
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
   readonly now: () => number;
-  /** Whether the clock is known to be right: no row is removed by another. */
+  /** Whether the clock is known to be right: no row is over by another. */
   readonly isClockRight: () => boolean;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -122,7 +122,7 @@ export class Idempotency implements AsyncDisposable {
       const secret = this.#secrets.of(account, key);
       const digest = secret.digest(request);
       const used = await idempotencyTable.get(this.#options.store, account, hashed);
-      if (used === undefined || this.#isOver(used)) {
+      if (used === undefined || (this.#options.isClockRight() && this.#isOver(used))) {
         return work((kept = {}) => ({ key: hashed, request: digest, ...sealedOf(secret, kept) }));
       }
       // The release before wrote the hash itself.

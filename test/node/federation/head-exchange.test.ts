@@ -186,7 +186,15 @@ test('statements that there is no room for are not pulled again, until either si
     await until('an exchange', () => exchanged > before);
     return asked();
   };
+  // One forged statement among them changes nothing.
+  const [forged] = network.federation.certificates;
+  if (forged === undefined) return assert.unreachable();
+  network.wire.distortions.set('jp', async function* (frames, request) {
+    if (request.want === 'keys') yield encodeItem({ kind: 'certificate', signed: { ...forged, statement: '{}' } });
+    yield* frames;
+  });
   assert.equal([await exchangeOnce(), await exchangeOnce()], [1, 1]);
+  network.wire.distortions.delete('jp');
   assert.is.not(us.keys.digest(eu), jp.keys.digest(eu));
   await network.federation.rotateKey('eu');
   for (const certificate of network.federation.certificates) await jp.keys.learnCertificate(certificate);
