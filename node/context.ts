@@ -108,9 +108,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const { now = Date.now, random = Math.random } = overrides;
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
-  const store = opening.use(
-    await openNodeStore(join(config.home, 'store'), { gate: overrides.gate, node: config.id, log }),
-  );
+  const store = opening.use(await openNodeStore(config.home, { gate: overrides.gate, node: config.id, log }));
   await dropTree(store, config.id);
   const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));

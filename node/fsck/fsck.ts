@@ -1,4 +1,4 @@
-import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { link, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeBase64url } from '../../protocol/bytes.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
@@ -23,9 +23,8 @@ import { ProvenRanges, type Remembering, storeIdentity } from './proven-ranges.t
 import { Report, type ReportListener } from './report.ts';
 import { distinctParts, reasonOf } from './rows.ts';
 import { findUnknownTables, TABLE_CHECKS } from './tables.ts';
+import { makeWorkFolder, removeAbandoned } from './work-folders.ts';
 
-/** Folder beside the store in which a check works. */
-const WORK_PREFIX = 'fsck-';
 const LOCK = 'LOCK';
 /** Rows are read once, in order or by keys that ascend with them: more would only stand in memory. In bytes. */
 const BUFFER_BYTES = 16 << 20;
@@ -59,7 +58,7 @@ export class StoreView implements AsyncDisposable {
       throw new FsckError('no-store', `${home} is no home of a node: it has no store/`);
     }
     await using opening = new AsyncDisposableStack();
-    const work = await mkdtemp(join(home, WORK_PREFIX));
+    const work = await makeWorkFolder(home);
     opening.defer(() => rm(work, { recursive: true, force: true }));
     const names = await readdir(directory);
     if (names.includes(LOCK)) {
@@ -84,14 +83,6 @@ export class StoreView implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#resources.disposeAsync();
-  }
-}
-
-/** What a killed check left behind. Only anyone who holds the store's lock may tidy. */
-async function removeAbandoned(home: string, own: string): Promise<void> {
-  for (const name of await readdir(home)) {
-    const path = join(home, name);
-    if (name.startsWith(WORK_PREFIX) && path !== own) await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { NodeConfig } from '../config/config.ts';
@@ -80,7 +79,7 @@ export function openOwnKeys(options: KeyServicesOptions): OwnKeys {
  */
 export async function rereadLedger(config: NodeConfig, log: Logger): Promise<void> {
   const { signer } = await openSecrets(config, log);
-  await using store = await openNodeStore(join(config.home, 'store'), { createIfMissing: false, node: config.id, log });
+  await using store = await openNodeStore(config.home, { createIfMissing: false, node: config.id, log });
   await beginReread(store, signer.keyId);
   log.warn({ keyId: signer.keyId }, 'the ledger is read anew, and another key will sign');
 }

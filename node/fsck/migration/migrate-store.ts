@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { readHead } from '../../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../../protocol/ids.ts';
@@ -8,6 +9,7 @@ import { bodyTable } from '../../records/record-tables.ts';
 import { formatTable, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../../store/format.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, Store, type StoreOptions } from '../../store/store.ts';
+import { removeAbandoned } from '../work-folders.ts';
 import { linkedStep } from './linked-marks.ts';
 import type { MigrationStep } from './migration-step.ts';
 import { renewProjections } from './projections.ts';
@@ -134,13 +136,16 @@ export async function beginFormat(store: Rows): Promise<void> {
 type NodeStoreOptions = StoreOptions & Partial<MigrationOptions>;
 
 /**
- * Opens a node's store for use: a new one is made of the format in force, one of an earlier format is migrated first,
- * and rows that this release derives otherwise are made again. Throws `StoreError`: `format` where it is of another one.
+ * Opens the store of a node's home for use: what killed checks left of it is removed, a new one is made of the format
+ * in force, one of an earlier format is migrated first, and rows that this release derives otherwise are made again.
+ * Throws `StoreError`, `format` where it is of another one, and the file system's error where something cannot be
+ * removed: what is erased from now on would stay in it.
  */
-export async function openNodeStore(directory: string, options: NodeStoreOptions = {}): Promise<Store> {
+export async function openNodeStore(home: string, options: NodeStoreOptions = {}): Promise<Store> {
   const { node = null, log = null, ...rest } = options;
   await using opening = new AsyncDisposableStack();
-  const store = opening.use(await Store.open(directory, options));
+  const store = opening.use(await Store.open(join(home, 'store'), options));
+  await removeAbandoned(home, null);
   await beginFormat(store);
   await migrateStore(store, { ...rest, node, log });
   if (node !== null) await renewProjections(store, node, log);

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -103,9 +102,8 @@ test('dropping goes on where a crash left it, keeps the own chain, and happens o
   await confirmed(network.node('us'));
   await until('eu to derive us', () => eu.context.vouching.vouched().has(nodeId('us')), PATIENCE_MS);
   await eu.stop();
-  const directory = join(eu.config.home, 'store');
   {
-    await using store = await openNodeStore(directory);
+    await using store = await openNodeStore(eu.config.home);
     await beginReread(store, hashOf('key'));
     const write = store.write.bind(store);
     store.write = () => Promise.reject(new Error('the power is gone'));
@@ -150,7 +148,7 @@ async function confirmed(node: TestNode): Promise<string> {
  * The node's store, as if its sources had all told the same lie: the message of that decision names another envelope.
  */
 async function fool(node: TestNode, at = 1): Promise<void> {
-  await using store = await openNodeStore(join(node.config.home, 'store'));
+  await using store = await openNodeStore(node.config.home);
   const genesis = parseRosterFile(await readFile(node.config.rosterFile, 'utf8')).genesis.statement;
   const truth = await FederationLog.open(store, genesis);
   const decisions = (await truth.entries(0, truth.size)).map(decisionText.parse);

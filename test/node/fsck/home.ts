@@ -104,7 +104,7 @@ interface OwnChain extends StatingNode, AsyncDisposable {
 
 async function openStore(home: string): Promise<Store> {
   await mkdir(join(home, 'store'), { recursive: true });
-  return openNodeStore(join(home, 'store'));
+  return openNodeStore(home);
 }
 
 async function createKeys(home: string): Promise<NodeKeys> {

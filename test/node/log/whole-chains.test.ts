@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openNodeStore } from '../../../node/fsck/migration/migrate-store.ts';
@@ -106,7 +105,7 @@ test('a node of whose batch the ledger decided another one records nothing more,
   const other = { ...batch, signed: { ...batch.signed, statement: statement.replace('"size":1', '"size":2') } };
   await eu.stop();
   {
-    await using store = await openNodeStore(join(eu.config.home, 'store'));
+    await using store = await openNodeStore(eu.config.home);
     await store.write([envelopeTable.put(['eu', 1], other.signed), ownVouchedTable.del('eu')]);
   }
   await eu.start();

@@ -13,14 +13,14 @@ test.after(() => rm(folder, { recursive: true }));
 
 /** A store with these rows, and the code and message that the node opens it with. */
 async function refusalOf(rows: Readonly<Record<string, string>>): Promise<readonly [string, string]> {
-  const directory = join(folder, String(++stores));
+  const home = join(folder, String(++stores));
   {
-    await using store = await Store.open(directory);
+    await using store = await Store.open(join(home, 'store'));
     const put = ([key, value]: [string, string]) => ({ type: 'put' as const, key, value: Buffer.from(value) });
     await store.write(Object.entries(rows).map(put));
   }
   try {
-    await using _store = await openNodeStore(directory);
+    await using _store = await openNodeStore(home);
     return ['opened', ''];
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -29,9 +29,9 @@ async function refusalOf(rows: Readonly<Record<string, string>>): Promise<readon
 }
 
 test('a new store gets its format before anything else, and is opened again', async () => {
-  const directory = join(folder, 'new');
+  const home = join(folder, 'new');
   for (let opening = 0; opening < 2; opening++) {
-    await using store = await openNodeStore(directory);
+    await using store = await openNodeStore(home);
     const rows = await Array.fromAsync(store.range({}), ([key, value]) => [key, Buffer.from(value).toString()]);
     assert.equal(rows, [[FORMAT_KEY, String(STORE_FORMAT)]]);
   }
@@ -64,14 +64,14 @@ test('a store of another format, or of one that cannot be read, is refused; one 
 });
 
 test('a store that was refused can be opened by another release: it is let go, and nothing was written', async () => {
-  const directory = join(folder, 'kept');
+  const home = join(folder, 'kept');
   const row = { type: 'put' as const, key: 'group/eu/1', value: Buffer.from('{}') };
   {
-    await using store = await Store.open(directory);
+    await using store = await Store.open(join(home, 'store'));
     await store.write([row]);
   }
-  await openNodeStore(directory).catch(() => undefined);
-  await using store = await Store.open(directory);
+  await openNodeStore(home).catch(() => undefined);
+  await using store = await Store.open(join(home, 'store'));
   assert.equal(await Array.fromAsync(store.range({}), ([key]) => key), [row.key]);
   assert.is(await requireFormat(store).catch((error: unknown) => error instanceof StoreError && error.code), 'format');
 });

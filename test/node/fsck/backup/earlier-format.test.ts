@@ -41,7 +41,7 @@ test('a store of the format before is backed up and restored as it is, and migra
   await run(restoreCommand, to, '--home', restored);
   for (const place of [home, to, restored]) assert.is(await formatOf(place), 3, place);
   {
-    await using store = await openNodeStore(join(restored, 'store'), { node: EU });
+    await using store = await openNodeStore(restored, { node: EU });
     assert.is(await requireFormat(store), 'current');
   }
   const { report } = await fsck(restored);

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endFormerRequests } from '../../../../node/fsck/migration/ended-requests.ts';
@@ -39,7 +40,7 @@ test('the first start takes the requests of ended payments out of rows and files
   await fixture.stop();
   assert.ok((await filesTelling(directory, sha(ENDED))).length > 0);
   for (let start = 0; start < 2; start++) {
-    await using store = await openNodeStore(directory, { node: NODE });
+    await using store = await openNodeStore(dirname(directory), { node: NODE });
     assert.equal(await rowsHolding(store, sha(ENDED)), []);
     assert.equal(await filesTelling(directory, sha(ENDED)), []);
     assert.is((await rowsHolding(store, sha(HELD))).length, 1);

@@ -113,7 +113,7 @@ test('a node that starts on it migrates it once, and fsck finds every payload an
   const told: unknown[] = [];
   const log = { info: (facts: unknown) => void told.push(facts) };
   for (let start = 0; start < 2; start++) {
-    await using store = await openNodeStore(join(copy, 'store'), { node: EU, log });
+    await using store = await openNodeStore(copy, { node: EU, log });
     assert.is(await requireFormat(store), 'current');
   }
   assert.is(told.length, 3 + MIGRATION_STEPS.length);
