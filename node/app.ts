@@ -159,22 +159,24 @@ function tellOfFirst(log: NodeContext['log']): (address: string) => void {
   };
 }
 
-function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHeads {
+function dailyHeads({ store, auditLog, now, isClockRight, log, intake }: NodeContext): DailyHeads {
   return new DailyHeads({
     store,
     auditLog,
     now,
+    isClockRight,
     log,
     attest: async (head, besides) => (await intake.submit(dailyHeadDraft('audit-head', head, besides))).record.id,
   });
 }
 
-function dailySettlementHeads({ store, settlements, now, log, intake }: NodeContext): DailyHeads {
+function dailySettlementHeads({ store, settlements, now, isClockRight, log, intake }: NodeContext): DailyHeads {
   return new DailyHeads({
     store,
     auditLog: settlements,
     tables: { open: settlementDayTable, attested: settlementAttestedTable },
     now,
+    isClockRight,
     log,
     attest: async (head, besides) => (await intake.submit(dailyHeadDraft('settlement-head', head, besides))).record.id,
   });

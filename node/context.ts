@@ -74,6 +74,8 @@ export interface NodeContext
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
+  /** Whether the clock is known to be right: nothing is closed or ended for good by another. */
+  readonly isClockRight: () => boolean;
   readonly store: Store;
   readonly purges: DuePurges;
   readonly keys: FederationKeys;
@@ -125,6 +127,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const refusals = opening.use(new Refusals({ count: metrics.countRefused.bind(metrics), log }));
   const confirmations = new Confirmations();
   const parts = new Parts();
+  const isClockRight = () => parts.find('follower')?.clocks.isRight === true;
   const { operatorId } = config.ledger;
   const connections = new Connections({
     parts,
@@ -153,7 +156,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     payloadKey: own.payloadKey,
     copiedAt: (await readRestorations(store, self)).at(-1)?.takenAt ?? null,
   };
-  const people = opening.use(await openAccountServices({ ...overrides, ...callers, store, now, random, log, config }));
+  const people = opening.use(
+    await openAccountServices({ ...overrides, ...callers, store, now, isClockRight, random, log, config }),
+  );
   const governance = await openGovernanceServices({
     ...people,
     store,
@@ -229,7 +234,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     }),
   );
   parts.add({ intake });
-  const isClockRight = () => follower.clocks.isRight;
   const money = await openPaymentServices({
     ...services,
     isClockRight,
@@ -276,6 +280,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const certificates = opening.use(new CertificateThread());
   const { packs, packThread } = openPackServices({
     ...services,
+    isClockRight,
     ...people,
     ...verification,
     ...signing.terms(now),
@@ -324,6 +329,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     config,
     log,
     now,
+    isClockRight,
     store,
     purges,
     keys,

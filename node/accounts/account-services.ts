@@ -60,6 +60,8 @@ interface AccountServicesOptions
   /** Makes a record. */
   readonly submit: Intake['submit'];
   readonly now: () => number;
+  /** Whether the clock is known to be right. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
   readonly config: { readonly mail: MailConfig | null; readonly signUp: boolean };
   /** Address of the key-authenticated API. */

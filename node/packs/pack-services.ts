@@ -47,6 +47,8 @@ interface PackServicesOptions {
   readonly intake: Pick<Intake, 'submit'>;
   readonly auditLog: AuditLog;
   readonly now: () => number;
+  /** Whether the clock is known to be right. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
 }
 

@@ -45,6 +45,8 @@ export interface PacksOptions {
   readonly intake: Pick<Intake, 'submit'>;
   readonly auditLog: Pick<AuditLog, 'recordWith'>;
   readonly now: () => number;
+  /** Whether the clock is known to be right: no file is over by another. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
 }
 
@@ -417,14 +419,14 @@ export class Packs implements AsyncDisposable {
    * its disk failed before they were. Never rejects.
    */
   async #sweep(): Promise<void> {
-    const { store, now, log } = this.#options;
+    const { store, now, isClockRight, log } = this.#options;
     try {
       for (const [id, account] of this.#ready) {
         await this.#locks.exclusive(account, async () => {
           const row = await packTable.get(store, account, id);
           if (row?.state !== 'ready' || row.made === null) return;
           const end = Date.parse(row.made.readyAt) + (await this.lifetimeDays(account)) * DAY_MS;
-          if (end <= now()) await this.#drop(row);
+          if (end <= now() && isClockRight()) await this.#drop(row);
           else await this.#requeueErased(account, id);
         });
       }

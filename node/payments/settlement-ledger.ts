@@ -11,6 +11,7 @@ import {
   type SettlementFacts,
 } from '../../protocol/payments/settlement.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
+import { lineTime } from '../accounts/audit-log/line-time.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
@@ -32,6 +33,8 @@ export interface SettlementLedgerOptions {
   readonly node: NodeId;
   readonly store: Store;
   readonly now: () => number;
+  /** Whether the clock is known to be right. */
+  readonly isClockRight: () => boolean;
 }
 
 /** Where the ledger ends, for anyone who compares it with a day's attested head. */
@@ -73,7 +76,6 @@ interface Waiting {
 const MAX_RECENT = 2_000;
 /** Settlements of one write: building it keeps the event loop for a few milliseconds. */
 const WRITE_SETTLEMENTS = 128;
-const EPOCH = timestampOf(0);
 
 /**
  * The settlement ledger: one append-only chain of the payments that reached the payee, hash by hash.
@@ -148,13 +150,23 @@ export class SettlementLedger {
     return promise;
   }
 
-  /** After this, no line of the day or of one before it is ever written: its head stands. Throws `StoreError`. */
+  /** After this, no line of the day or of one before it is written: its head stands. Throws `StoreError`. */
   closeThrough(day: AuditDay): Promise<void> {
     return this.#inOrder(async () => {
-      if (this.#closed !== null && day <= this.#closed) return;
-      await this.#options.store.write([settlementClosedTable.put([CLOSED_ROW], day)]);
-      this.#closed = day;
+      if (this.#closed === null || day > this.#closed) await this.#setClosed(day);
     });
+  }
+
+  /** Takes back that days after this one are closed, as of the key-use log. Throws `StoreError`. */
+  reopenAfter(day: AuditDay): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.#closed !== null && day < this.#closed) await this.#setClosed(day);
+    });
+  }
+
+  async #setClosed(day: AuditDay): Promise<void> {
+    await this.#options.store.write([settlementClosedTable.put([CLOSED_ROW], day)]);
+    this.#closed = day;
   }
 
   /** Never rejects: the callers are told. */
@@ -174,9 +186,9 @@ export class SettlementLedger {
   }
 
   async #write(together: readonly Waiting[]): Promise<readonly Settlement[]> {
-    const { store, now } = this.#options;
+    const { store } = this.#options;
     const wallets = await this.#summariesOf(together);
-    const at = this.#notBefore(timestampOf(now()));
+    const at = timestampOf(lineTime(this.#options, this.#closed === null ? 0 : dayEnd(this.#closed)));
     const operations: Operation[] = [];
     const settlements: Settlement[] = [];
     let end = this.#end;
@@ -200,11 +212,6 @@ export class SettlementLedger {
     const payers = [...new Set(together.map(({ facts }) => facts.payer))];
     const summaries = await Promise.all(payers.map((payer) => this.summaryOf(payer)));
     return new Map(payers.map((payer, i) => [payer, summaries[i]]));
-  }
-
-  #notBefore(at: Timestamp): Timestamp {
-    const floor = this.#closed === null ? EPOCH : timestampOf(dayEnd(this.#closed));
-    return at > floor ? at : floor;
   }
 
   #inOrder<Result>(work: () => Promise<Result>): Promise<Result> {

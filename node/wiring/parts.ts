@@ -46,9 +46,14 @@ export class Parts {
     Object.assign(this.#made, parts);
   }
 
+  /** Undefined where it is not made yet. */
+  find<Name extends keyof ConnectedParts>(name: Name): ConnectedParts[Name] | undefined {
+    return this.#made[name];
+  }
+
   /** Throws a RangeError where it is not made yet. */
   get<Name extends keyof ConnectedParts>(name: Name): ConnectedParts[Name] {
-    const part: ConnectedParts[Name] | undefined = this.#made[name];
+    const part = this.find(name);
     if (part === undefined) throw new RangeError(`the ${name} of the node is not made yet`);
     return part;
   }

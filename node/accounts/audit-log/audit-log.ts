@@ -24,6 +24,7 @@ import {
   type ChainEnd,
   CLOSED_ROW,
 } from './audit-tables.ts';
+import { lineTime } from './line-time.ts';
 import { type Waiting, WaitingEntries, type WaitingEntry } from './waiting-entries.ts';
 
 /** Lines of one row at most: finding one line in it stays cheap. */
@@ -133,6 +134,8 @@ export interface AuditLogOptions {
   readonly node: NodeId;
   readonly store: Store;
   readonly now: () => number;
+  /** Whether the clock is known to be right. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
   /** A steady clock in milliseconds. */
   readonly steady?: () => number;
@@ -153,7 +156,6 @@ const TOO_MANY_REQUESTS = 429;
 const RETRY_MS = 2_000;
 /** Entries of one write: building it keeps the event loop for about two milliseconds. */
 export const WRITE_ENTRIES = 512;
-const EPOCH = timestampOf(0);
 
 /**
  * The key-use log: for each account one append-only chain of what its keys did, hash by hash.
@@ -173,8 +175,8 @@ export class AuditLog implements AsyncDisposable {
   readonly #limited = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_LIMITED });
   readonly #steady: () => number;
   #closed: AuditDay | null;
-  /** No line is written with an earlier time: the end of the closed days. */
-  #floor: Timestamp;
+  /** No line is written with an earlier time: the end of the closed days, in epoch milliseconds. */
+  #floor: number;
   #last: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isFlushing = false;
@@ -211,7 +213,7 @@ export class AuditLog implements AsyncDisposable {
 
   /** A use of a key. Costs well under a microsecond; the line is made when it is written. */
   note(account: string, facts: AuditFacts): void {
-    const at = this.#options.now();
+    const at = this.#time();
     if (this.#isOneTooMany(account, facts)) this.#waiting.countLost(account, at);
     else this.#waiting.add(account, { at, facts });
     if (this.#waiting.count >= FLUSH_ENTRIES && !this.#isFailing) void this.#flushSoon();
@@ -223,7 +225,7 @@ export class AuditLog implements AsyncDisposable {
    * and the entry waits with the others: the log does not forget what cannot be undone.
    */
   async record(account: string, facts: AuditFacts): Promise<void> {
-    this.#waiting.keep(account, { at: this.#options.now(), facts });
+    this.#waiting.keep(account, { at: this.#time(), facts });
     this.#arm(FLUSH_MS);
     await this.flush();
   }
@@ -233,7 +235,7 @@ export class AuditLog implements AsyncDisposable {
    * account before. Where the store refuses, this throws `StoreError`, and neither is there.
    */
   async recordWith(account: string, facts: readonly AuditFacts[], operations: readonly Operation[]): Promise<void> {
-    const at = this.#options.now();
+    const at = this.#time();
     const entries = facts.map((each) => ({ at, facts: each }));
     await this.#inOrder(async () => {
       const before = this.#waiting.takeOf(account);
@@ -251,14 +253,22 @@ export class AuditLog implements AsyncDisposable {
     return this.#inOrder(() => this.#drain());
   }
 
-  /** After this, no line of the day or of one before it is ever written: its head stands. Throws `StoreError`. */
+  /** After this, no line of the day or of one before it is written: its head stands. Throws `StoreError`. */
   closeThrough(day: AuditDay): Promise<void> {
     return this.#inOrder(async () => {
       if (this.#closed !== null && day <= this.#closed) return;
       await this.#drain();
-      await this.#options.store.write([auditClosedTable.put([CLOSED_ROW], day)]);
-      this.#closed = day;
-      this.#floor = floorOf(day);
+      await this.#setClosed(day);
+    });
+  }
+
+  /**
+   * Takes back that days after this one are closed, as a clock that was ahead had them. Only where no record attests
+   * one of them: lines of it are written again. Throws `StoreError`.
+   */
+  reopenAfter(day: AuditDay): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.#closed !== null && day < this.#closed) await this.#setClosed(day);
     });
   }
 
@@ -271,6 +281,10 @@ export class AuditLog implements AsyncDisposable {
     } catch (error) {
       this.#options.log.error({ err: error, lost: this.#waiting.count }, 'entries of the key-use log were lost');
     }
+  }
+
+  #time(): number {
+    return lineTime(this.#options, this.#floor);
   }
 
   #isOneTooMany(account: string, { status }: AuditFacts): boolean {
@@ -299,6 +313,12 @@ export class AuditLog implements AsyncDisposable {
     if (this.#waiting.count > 0) this.#arm(FLUSH_MS);
   }
 
+  async #setClosed(day: AuditDay): Promise<void> {
+    await this.#options.store.write([auditClosedTable.put([CLOSED_ROW], day)]);
+    this.#closed = day;
+    this.#floor = floorOf(day);
+  }
+
   async #drain(): Promise<void> {
     const left = [...pieces(this.#waiting.takeAll(), WRITE_ENTRIES)];
     try {
@@ -314,9 +334,8 @@ export class AuditLog implements AsyncDisposable {
 
   async #write(entries: Waiting, besides: readonly Operation[]): Promise<void> {
     await this.#ends.load([...entries.keys()]);
-    const extended = [...entries].map(([account, list]) =>
-      extendChain(account, this.#ends.get(account), list, this.#floor),
-    );
+    const floor = timestampOf(this.#floor);
+    const extended = [...entries].map(([account, list]) => extendChain(account, this.#ends.get(account), list, floor));
     await this.#options.store.write([...extended.flatMap(({ operations }) => operations), ...besides]);
     for (const { account, end } of extended) this.#ends.move(account, end);
   }
@@ -347,6 +366,6 @@ function* pieces(entries: Waiting, most: number): Generator<Waiting> {
   if (piece.size > 0) yield piece;
 }
 
-function floorOf(closed: AuditDay | null): Timestamp {
-  return closed === null ? EPOCH : timestampOf(dayEnd(closed));
+function floorOf(closed: AuditDay | null): number {
+  return closed === null ? 0 : dayEnd(closed);
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type AuditDay, auditDay, dayOf } from '../../../protocol/audit/day.ts';
+import { type AuditDay, auditDay, dayEnd, dayOf } from '../../../protocol/audit/day.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -7,6 +7,7 @@ import type { Operation } from '../../store/operation.ts';
 import type { Store } from '../../store/store.ts';
 import type { Table } from '../../store/table.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
+import { TimeSlices } from '../../concurrency/time-slices.ts';
 import { auditAttestedTable } from './audit-attested.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditDayRow, auditDayTable } from './audit-tables.ts';
@@ -31,10 +32,12 @@ export interface DayTables {
 export interface DailyHeadsOptions {
   readonly store: Store;
   /** The log whose days are attested: the key-use log, or the settlement ledger. */
-  readonly auditLog: Pick<AuditLog, 'closeThrough' | 'closedThrough'>;
+  readonly auditLog: Pick<AuditLog, 'closeThrough' | 'closedThrough' | 'reopenAfter'>;
   /** Default: those of the key-use log. */
   readonly tables?: DayTables;
   readonly now: () => number;
+  /** Whether the clock is known to be right: no day is closed or attested by another. */
+  readonly isClockRight: () => boolean;
   readonly log: Logger;
   /**
    * Makes the record of a head, with the rows of `besides` in the record's own atomic write, and with the row of
@@ -58,11 +61,16 @@ const AUDIT_TABLES: DayTables = { open: auditDayTable, attested: auditAttestedTa
  * Exactly once: a day with lines has a row from the first line's write until the write of the record that attests it,
  * so whatever stops in between, either the row is there and no record, or the record and no row. A day is closed before
  * it is looked at, so its head stands. Costs one look at an ordered table, however long the history.
+ *
+ * It is looked by a clock that is known to be right alone. Days that are closed more than a day ahead of one were
+ * closed by a clock that was wrong: they are opened again, down to the last one that a record attests.
  */
 export class DailyHeads implements AsyncDisposable {
   readonly #options: DailyHeadsOptions;
   readonly #tables: DayTables;
   readonly #task = new PeriodicTask(LOOK_MS, () => this.#look());
+  /** Ahead of the clock, and not opened again: a record attests it. */
+  #keptClosed: AuditDay | null = null;
 
   constructor(options: DailyHeadsOptions) {
     this.#options = options;
@@ -85,11 +93,11 @@ export class DailyHeads implements AsyncDisposable {
   }
 
   async #look(): Promise<number> {
-    const { auditLog, now, log } = this.#options;
+    const { isClockRight, log } = this.#options;
     let attested = 0;
+    if (!isClockRight()) return attested;
     try {
-      const lastOver = dayOf(timestampOf(now() - GRACE_MS - DAY_MS));
-      if (auditLog.closedThrough === null || auditLog.closedThrough < lastOver) await auditLog.closeThrough(lastOver);
+      await this.#closeDays();
       for await (const due of this.#due()) {
         if (this.#task.signal.aborted) break;
         const before = await this.#attestedAmong(due);
@@ -100,6 +108,31 @@ export class DailyHeads implements AsyncDisposable {
       log.error({ err: error }, 'the days of a log could not be looked at; trying again');
     }
     return attested;
+  }
+
+  async #closeDays(): Promise<void> {
+    const { auditLog, now } = this.#options;
+    const at = now();
+    const lastOver = dayOf(timestampOf(at - GRACE_MS - DAY_MS));
+    const closed = auditLog.closedThrough;
+    if (closed === null || closed < lastOver) return auditLog.closeThrough(lastOver);
+    if (dayEnd(closed) <= at + DAY_MS || closed === this.#keptClosed) return;
+    const attested = await this.#lastAttested();
+    const through = attested !== null && attested > lastOver ? attested : lastOver;
+    this.#keptClosed = through;
+    if (through >= closed) return;
+    await auditLog.reopenAfter(through);
+    this.#options.log.warn({ closed, through }, 'days of a log were closed by a clock that was ahead: opened again');
+  }
+
+  async #lastAttested(): Promise<AuditDay | null> {
+    let last: AuditDay | null = null;
+    const slices = new TimeSlices();
+    for await (const [[, day = '']] of this.#tables.attested.under(this.#options.store, [])) {
+      if (slices.isOver) await slices.rest();
+      if (last === null || day > last) last = auditDay(day);
+    }
+    return last;
   }
 
   /** Closed days that no record attests, oldest first. */

@@ -43,7 +43,13 @@ export const limits: Part = {
   title: 'Limits: the whole decision on one request',
   async run(options): Promise<Result> {
     await using store = await Store.open(join(options.home, 'store'));
-    await using auditLog = await AuditLog.open({ node: NODE, store, now: () => NOON, log: pino({ level: 'silent' }) });
+    await using auditLog = await AuditLog.open({
+      node: NODE,
+      store,
+      now: () => NOON,
+      isClockRight: () => true,
+      log: pino({ level: 'silent' }),
+    });
     const usage = await DailyUsage.open({ store, node: NODE, now: () => NOON });
     const ways: readonly Way[] = [
       { name: 'a record, 1 account', request: recording(usage, accounts(1)) },

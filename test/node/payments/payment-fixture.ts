@@ -83,7 +83,7 @@ export class PaymentFixture implements AsyncDisposable {
     store.write = (operations) => this.#write(() => write(operations));
     const now = () => this.clock;
     const log = pino({ level: 'silent' });
-    const ledger = await SettlementLedger.open({ node: NODE, store, now });
+    const ledger = await SettlementLedger.open({ node: NODE, store, now, isClockRight: () => this.isClockRight });
     const paymentStore = new PaymentStore({ store, cipher: new PaymentCipher(PAYLOAD_KEY), ledger, now });
     const settler = new Settler({ means: this.chain, log, deadlines: this.#deadlines });
     const charger = new PaymentCharger({ paymentStore, settler });

@@ -132,6 +132,7 @@ test('the head of every day is attested once, when the day is over', async () =>
     auditLog: ledger,
     tables: { open: settlementDayTable, attested: settlementAttestedTable },
     now: () => fixture.clock,
+    isClockRight: () => fixture.isClockRight,
     log: pino({ level: 'silent' }),
     async attest(head, besides) {
       const { claims, account } = dailyHeadDraft('settlement-head', head, besides);
@@ -145,6 +146,16 @@ test('the head of every day is attested once, when the day is over', async () =>
   await ledger.append(facts(2), () => []);
   const { hash } = ledger.head;
   assert.is(await heads.look(), 0);
+  const closed = ledger.closedThrough;
+  fixture.isClockRight = false;
+  fixture.clock = START + 1_000 * DAY_MS;
+  assert.is(await heads.look(), 0);
+  assert.is(ledger.closedThrough, closed, 'no day is closed by a clock that is not known to be right');
+  fixture.isClockRight = true;
+  await ledger.closeThrough(dayOf(timestampOf(fixture.clock)));
+  fixture.clock = START;
+  assert.is(await heads.look(), 0);
+  assert.is(ledger.closedThrough, closed, 'days that a clock which was ahead has closed are open again');
   fixture.clock = START + DAY_MS;
   assert.is(await heads.look(), 1);
   assert.is(await heads.look(), 0);

@@ -19,6 +19,8 @@ export const LATE = Date.UTC(2026, 10, 20, 23, 59);
 
 export interface AuditFixtureOptions {
   readonly now?: () => number;
+  /** Default: it is. */
+  readonly isClockRight?: () => boolean;
   readonly steady?: () => number;
   readonly maxWaiting?: number;
   /** Called before each write; true has the store refuse it. */
@@ -51,6 +53,7 @@ export class AuditFixture implements AsyncDisposable {
       node: NODE,
       store,
       now: options.now ?? Date.now,
+      isClockRight: options.isClockRight ?? (() => true),
       log: pino({ level: 'debug' }, { write: (line: string) => void told.push(line) }),
       ...(options.steady === undefined ? {} : { steady: options.steady }),
       ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),

@@ -43,11 +43,12 @@ test.before(async () => {
     onCommitted: () => {},
   });
   intake.start();
-  await using auditLog = await AuditLog.open({ node: NODE, store, now, log });
+  await using auditLog = await AuditLog.open({ node: NODE, store, now, isClockRight: () => true, log });
   await using heads = new DailyHeads({
     store,
     auditLog,
     now,
+    isClockRight: () => true,
     log,
     attest: async (head, besides) => (await intake.submit(dailyHeadDraft('audit-head', head, besides))).record.id,
   });

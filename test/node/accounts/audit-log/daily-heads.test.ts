@@ -7,6 +7,7 @@ import { type DailyHead, DailyHeads } from '../../../../node/accounts/audit-log/
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { newRecordId } from '../../../../node/records/record-id.ts';
 import type { Operation } from '../../../../node/store/operation.ts';
+import { auditDay } from '../../../../protocol/audit/day.ts';
 import { verifyAuditLog } from '../../../../protocol/audit/walk.ts';
 import type { RecordId } from '../../../../protocol/ids.ts';
 import { until } from '../../../fixtures/until.ts';
@@ -14,6 +15,7 @@ import {
   AuditFixture,
   type AuditFixtureOptions,
   DAY_MS,
+  entriesOf,
   LATE,
   linesOf,
   NODE,
@@ -30,6 +32,7 @@ type Fate = 'kept' | 'refused' | 'unsaid';
 /** A log, its daily heads, a clock, and an intake that does with records what it is told. */
 class Days implements AsyncDisposable {
   clock = LATE;
+  isClockRight = true;
   readonly attested: DailyHead[] = [];
   fate: (head: DailyHead) => Fate = () => 'kept';
   /** Records that are being made at once, at most. */
@@ -44,9 +47,19 @@ class Days implements AsyncDisposable {
   }
 
   async open(options: AuditFixtureOptions = {}): Promise<void> {
-    this.#fixture = await AuditFixture.open(this.#directory, { now: () => this.clock, ...options });
+    this.#fixture = await AuditFixture.open(this.#directory, {
+      now: () => this.clock,
+      isClockRight: () => this.isClockRight,
+      ...options,
+    });
     const attest = (head: DailyHead, besides: () => readonly Operation[]) => this.#attest(head, besides);
-    this.#heads = new DailyHeads({ ...sourcesOf(this.fixture), now: () => this.clock, log, attest });
+    this.#heads = new DailyHeads({
+      ...sourcesOf(this.fixture),
+      now: () => this.clock,
+      isClockRight: () => this.isClockRight,
+      log,
+      attest,
+    });
   }
 
   get fixture(): AuditFixture {
@@ -101,6 +114,10 @@ class Days implements AsyncDisposable {
 
 function sourcesOf({ store, auditLog }: AuditFixture): Pick<AuditFixture, 'store' | 'auditLog'> {
   return { store, auditLog };
+}
+
+async function timesOf(days: Days, account: string): Promise<string[]> {
+  return (await entriesOf(days.fixture.store, account)).map(({ at }) => at);
 }
 
 async function daysIn(directory: string): Promise<Days> {
@@ -274,6 +291,53 @@ test('a thousand accounts are attested side by side, and a store full of history
   days.clock += DAY_MS;
   assert.is(await days.heads.look(), 0);
   assert.is(rows, 0);
+});
+
+test('a start by a clock that is years ahead closes no day, and dates no line years ahead', async () => {
+  await using directory = await temporaryDirectory();
+  await using days = await daysIn(directory.path);
+  days.note('acme', 1);
+  days.clock = LATE + 2 * MINUTE;
+  assert.is(await days.heads.look(), 1);
+  days.isClockRight = false;
+  days.clock = LATE + 5 * 365 * DAY_MS;
+  await days.restart();
+  days.note('acme', 2);
+  assert.is(await days.heads.look(), 0);
+  assert.is(days.fixture.auditLog.closedThrough, '2026-11-20');
+  days.clock = LATE + 3 * MINUTE;
+  days.isClockRight = true;
+  days.note('acme', 3);
+  await days.fixture.auditLog.flush();
+  assert.equal(await timesOf(days, 'acme'), [
+    '2026-11-20T23:59:00.000Z',
+    '2026-11-21T00:00:00.000Z',
+    '2026-11-21T00:02:00.000Z',
+  ]);
+  days.clock += DAY_MS;
+  assert.is(await days.heads.look(), 1);
+});
+
+test('days that a clock which was ahead has closed are opened again, down to the last that is attested', async () => {
+  await using directory = await temporaryDirectory();
+  await using days = await daysIn(directory.path);
+  days.note('acme', 1);
+  await days.fixture.auditLog.closeThrough(auditDay('2031-11-20'));
+  await days.restart();
+  assert.is(await days.heads.look(), 0);
+  assert.is(days.fixture.auditLog.closedThrough, '2026-11-19');
+  days.note('acme', 2);
+  await days.fixture.auditLog.flush();
+  assert.equal(await timesOf(days, 'acme'), Array(2).fill('2026-11-20T23:59:00.000Z'));
+
+  days.clock += 3 * DAY_MS;
+  days.note('acme', 3);
+  days.clock += DAY_MS;
+  assert.is(await days.heads.look(), 2);
+  await days.fixture.auditLog.closeThrough(auditDay('2031-11-20'));
+  days.clock = LATE;
+  assert.is(await days.heads.look(), 0);
+  assert.is(days.fixture.auditLog.closedThrough, '2026-11-23', 'a day that a record attests stays closed');
 });
 
 test('the loop looks at once, and ends with its disposal', async () => {
