@@ -7,7 +7,7 @@ import { parseText } from '../../protocol/json/text.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { isIdOf, recordOfAnyId } from '../../protocol/object-ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { duplicateTable } from '../intake/once-guard.ts';
+import { duplicateRemoval, duplicateTable } from '../intake/once-guard.ts';
 import { type PayloadCipher, PayloadDamagedError } from '../records/payload/payload-cipher.ts';
 import { type ErasedKey, eraseKeys, readSeeds } from '../records/payload/payload-keys.ts';
 import { readPayload } from '../records/payload/payload-tables.ts';
@@ -76,7 +76,8 @@ export class PayloadTraces {
     if (typeof subjectRef === 'string') operations.push(this.#options.subjects.removal(account, subjectRef, id));
     const duplicateKey = hash('sha256', text, 'hex');
     if ((await duplicateTable.get(this.#options.store, account, duplicateKey)) === id) {
-      operations.push(duplicateTable.del(account, duplicateKey));
+      const { operation, purged } = duplicateRemoval(account, duplicateKey);
+      operations.push(operation, ...this.#options.purges.due(purged));
     }
     return operations;
   }

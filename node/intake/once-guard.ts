@@ -12,6 +12,27 @@ type OnceDraft = Pick<Draft, 'account' | 'duplicateKey'>;
 /** (account, key) → id of the record that a second identical request is pointed to. */
 export const duplicateTable = new Table('duplicate', textCodec);
 
+/** Digits of a key, in hex, that may stay in the files when its row ends: few, for a payload is guessed by the rest. */
+const KEPT_DIGITS = 2;
+/** Sorts behind every digit. */
+const LAST = '~';
+
+/** The end of a row that has ended for good. */
+interface DuplicateRemoval {
+  readonly operation: Operation;
+  /**
+   * To be purged, so that the row's own key leaves the files: neighbours on both sides, as every key that is purged
+   * is named in LevelDB's own log and manifest, and by its purge in the store until that is over.
+   */
+  readonly purged: readonly string[];
+}
+
+export function duplicateRemoval(account: string, key: string): DuplicateRemoval {
+  const kept = key.slice(0, KEPT_DIGITS);
+  const purged = [duplicateTable.key(account, kept), duplicateTable.key(account, kept + LAST)];
+  return { operation: duplicateTable.del(account, key), purged };
+}
+
 /**
  * Lets a request that must count once through once. A duplicate that arrives while the first is under way waits for its
  * fate. The rows land in the record's own atomic write, so they hold exactly when the record does.
