@@ -112,7 +112,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(config.home, { gate: overrides.gate, node: config.id, log }));
   await dropTree(store, config.id);
-  const marks = opening.use(await StartMarks.open(store));
+  const marks = opening.use(await StartMarks.open(store, config.id));
   const purges = opening.use(new DuePurges(store, log));
   const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const federationLog = await FederationLog.open(store, given.signedGenesis.statement);

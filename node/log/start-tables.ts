@@ -3,12 +3,15 @@ import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { Closed, CountShape, OrdinalShape } from '../../protocol/shapes.ts';
 import { type Codec, jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 
+/** The row that says that the last run of the store ended in order. No copy of it has it. */
+export const STOPPED_ROW = 'stopped';
+
 /**
  * What a start has to know of the runs before. `signed`: 1 once this store may have signed a group or an envelope ·
  * `stopped`: 1 where the last run ended in order · `taken-back`: the last own batch that was taken back from another
  * member.
  */
-export const START_ROWS = ['signed', 'stopped', 'taken-back'] as const;
+export const START_ROWS = ['signed', STOPPED_ROW, 'taken-back'] as const;
 
 /** (row) → its number. */
 export const startTable = new Table('start', numberCodec);

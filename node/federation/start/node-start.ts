@@ -13,7 +13,7 @@ import { AutoResetEvent } from '../../concurrency/auto-reset-event.ts';
 import type { Intake } from '../../intake/intake.ts';
 import type { Sealer } from '../../intake/sealing/sealer.ts';
 import type { OwnKeys } from '../../log/members/own-keys.ts';
-import { ownNameTable, startTable } from '../../log/start-tables.ts';
+import { ownNameTable, startTable, STOPPED_ROW } from '../../log/start-tables.ts';
 import { readBatch, readHead, type StoredBatch } from '../../records/batch-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Rows, type Store, StoreError } from '../../store/store.ts';
@@ -133,11 +133,13 @@ export class StartMarks implements AsyncDisposable {
   }
 
   /** To be disposed after all that signs, and before the store. */
-  static async open(store: Rows): Promise<StartMarks> {
+  static async open(store: Rows, node: NodeId): Promise<StartMarks> {
     const hasSigned = (await startTable.get(store, 'signed')) !== undefined;
-    const wasStopped = (await startTable.get(store, 'stopped')) !== undefined;
-    if (wasStopped) await store.write([startTable.del('stopped')]);
-    return new StartMarks(store, hasSigned, wasStopped);
+    const isMarked = (await startTable.get(store, STOPPED_ROW)) !== undefined;
+    if (isMarked) await store.write([startTable.del(STOPPED_ROW)]);
+    // What was copied from a stopped node by an earlier release has its mark, and says nothing of what came after.
+    const isCopy = (await readRestorations(store, node)).some(({ settled }) => settled === null);
+    return new StartMarks(store, hasSigned, isMarked && !isCopy);
   }
 
   /** The node is about to sign: it knows how far its chain goes. */
@@ -149,7 +151,7 @@ export class StartMarks implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isOrdered) return;
     try {
-      await this.#store.write([startTable.put(['stopped'], 1)]);
+      await this.#store.write([startTable.put([STOPPED_ROW], 1)]);
     } catch (error) {
       // A store that takes no writes says nothing: the next start waits.
       if (!(error instanceof StoreError)) throw error;

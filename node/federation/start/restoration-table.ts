@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, TimestampShape } from '../../../protocol/shapes.ts';
-import type { Store } from '../../store/store.ts';
+import type { Rows } from '../../store/store.ts';
 import { jsonTable } from '../../store/table.ts';
 
 /** Where a node's own chain ended: its last batch, and the first record that is in none. */
@@ -40,7 +40,7 @@ export const RestorationsShape = Type.Array(RestorationShape);
 export const restorationTable = jsonTable('restoration', RestorationShape);
 
 /** All of a node's restorations, the oldest first. They are few: each is an operator's doing. */
-export async function readRestorations(store: Store, node: NodeId): Promise<Restoration[]> {
+export async function readRestorations(store: Rows, node: NodeId): Promise<Restoration[]> {
   const all: Restoration[] = [];
   for await (const [, row] of restorationTable.under(store, [node])) all.push(row);
   return all;

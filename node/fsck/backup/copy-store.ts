@@ -4,6 +4,7 @@ import { Closed, CountShape, TimestampShape } from '../../../protocol/shapes.ts'
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { ChainEndShape, type Restoration, restorationTable } from '../../federation/start/restoration-table.ts';
+import { startTable, STOPPED_ROW } from '../../log/start-tables.ts';
 import { readHead } from '../../records/batch-tables.ts';
 import { groupTable } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
@@ -13,6 +14,7 @@ import { BackupError } from './folder.ts';
 /** What one write of the copy holds at most. In bytes and rows. */
 const WRITE_BYTES = 1 << 20;
 const WRITE_ROWS = 1_000;
+const STOPPED_KEY = startTable.key(STOPPED_ROW);
 
 export const StoreCopyShape = Closed({
   takenAt: TimestampShape,
@@ -29,6 +31,7 @@ export type StoreCopy = Static<typeof StoreCopyShape>;
 /**
  * Copies an open store, as it is at this moment, into a new one at `directory`. Nobody waits for it: the rows come from
  * one snapshot, while the store goes on taking writes. Rows alone are copied, not files: what was purged is not in it.
+ * Nor is the mark that the node was stopped in order.
  *
  * Crash order: the row that says that this is a copy is the first one written, so not even a part of one passes for the
  * node's own store. Throws `BackupError` `target` where there is something already, and the signal's reason.
@@ -68,6 +71,7 @@ async function copyRows(from: Store, to: Store, signal: AbortSignal): Promise<Pi
     signal.throwIfAborted();
   };
   for await (const [key, value] of from.range({})) {
+    if (key === STOPPED_KEY) continue;
     waiting.push({ type: 'put', key, value });
     waitingBytes += key.length + value.length;
     if (waiting.length >= WRITE_ROWS || waitingBytes >= WRITE_BYTES) await flush();

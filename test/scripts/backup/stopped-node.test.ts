@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { startTable } from '../../../node/log/start-tables.ts';
 import { payloadTable } from '../../../node/records/payload/payload-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { backupCommand } from '../../../scripts/backup/command.ts';
@@ -90,6 +91,19 @@ test('a stopped node is backed up without a byte of its store being changed', as
   const { exit, text, isThere } = await backUp(home);
   assert.equal([exit, isThere], [0, true], text);
   assert.equal(await filesOf(home), before);
+});
+
+test('the backup of a node that was stopped in order does not say so of the copy, which waits when it starts', async () => {
+  const home = await homeOf('in-order');
+  {
+    await using store = await Store.open(join(home, 'store'));
+    await store.write([startTable.put(['signed'], 1), startTable.put(['stopped'], 1)]);
+  }
+  const { exit, text } = await backUp(home);
+  assert.is(exit, 0, text);
+  await using copy = await Store.open(join(home, '..', 'backup', 'store'));
+  const marks = await Array.fromAsync(startTable.under(copy, []), ([parts]) => parts.join());
+  assert.equal(marks, ['signed']);
 });
 
 test('the backup says what of it could not be checked: payloads, where no key opens them', async () => {

@@ -76,7 +76,7 @@ async function startOf(member: MemberFixture, parts: Awaited<ReturnType<typeof r
     ...parts,
     self: EU,
     store,
-    marks: await StartMarks.open(store),
+    marks: await StartMarks.open(store, EU),
     names: await OwnNames.open(store, EU),
     follower: { federationLog, readToEnd: () => read, removal: null },
     federation,
