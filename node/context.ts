@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { knownNode } from '../protocol/log/decision-state.ts';
 import { type AccountServices, openAccountServices } from './accounts/account-services.ts';
+import { tellCopiedKeys } from './accounts/copied-keys.ts';
 import { type AlertServices, openAlertServices } from './alerts/alert-services.ts';
 import { Refusals } from './accounts/limits/refusals.ts';
 import { StorageGuard } from './accounts/limits/storage-guard.ts';
@@ -146,6 +147,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }),
   );
   const { foreign, versions } = openForeignServices({ config, store, federationLog, chains, log });
+  const copy = (await readRestorations(store, self)).at(-1);
+  if (copy?.settled === null) await tellCopiedKeys(store, copy.takenAt, { now, log });
   const callers = {
     node: self,
     foreign,
@@ -154,7 +157,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     nodeUrl,
     ...connections.accounts(),
     payloadKey: own.payloadKey,
-    copiedAt: (await readRestorations(store, self)).at(-1)?.takenAt ?? null,
+    copiedAt: copy?.takenAt ?? null,
   };
   const people = opening.use(
     await openAccountServices({ ...overrides, ...callers, store, now, isClockRight, random, log, config }),

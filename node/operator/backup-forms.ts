@@ -60,4 +60,6 @@ export const RestorationsAnswerShape = Closed({
   recovering: Type.Boolean(),
   waits: Type.Array(StartWaitShape),
   restorations: RestorationsShape,
+  /** API keys in force that are as old as the last copy: those that were revoked since are in force again. */
+  copiedKeys: CountShape,
 });

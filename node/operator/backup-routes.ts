@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { NodeId } from '../../protocol/ids.ts';
+import { countCopiedKeys } from '../accounts/copied-keys.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import { type NodeStart, startWaitAnswer } from '../federation/start/node-start.ts';
 import { readRestorations } from '../federation/start/restoration-table.ts';
@@ -54,20 +55,25 @@ export function backupRoutes(services: BackupServices): readonly OperatorRoute[]
   ];
 }
 
-function restorationRoute({ self, store, start }: BackupServices): OperatorRoute {
+function restorationRoute({ self, store, start, now }: BackupServices): OperatorRoute {
   return {
     method: 'GET',
     path: RESTORATIONS_PATH,
     access: 'free',
-    answer: async () => ({
-      body: {
-        success: true,
-        node: self,
-        recovering: start.pending,
-        waits: start.waits.map(startWaitAnswer),
-        restorations: await readRestorations(store, self),
-      },
-    }),
+    answer: async () => {
+      const restorations = await readRestorations(store, self);
+      const copiedAt = restorations.at(-1)?.takenAt;
+      return {
+        body: {
+          success: true,
+          node: self,
+          recovering: start.pending,
+          waits: start.waits.map(startWaitAnswer),
+          restorations,
+          copiedKeys: copiedAt === undefined ? 0 : await countCopiedKeys(store, copiedAt, now()),
+        },
+      };
+    },
   };
 }
 

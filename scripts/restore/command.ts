@@ -106,7 +106,7 @@ function words(home: string, { node, copy, withKeys }: Manifest): string {
 
 type Status = Static<typeof RestorationsAnswerShape>;
 
-function statusWords({ node, recovering, waits, restorations }: Status): string {
+function statusWords({ node, recovering, waits, restorations, copiedKeys }: Status): string {
   if (restorations.length === 0 && !recovering) return `${node} was never restored`;
   return [
     recovering ? `${node} signs nothing yet` : `${node} signs`,
@@ -122,6 +122,12 @@ function statusWords({ node, recovering, waits, restorations }: Status): string 
             `  and API keys of after ${takenAt}. Records up to ${settled.end.next - 1} are whole, payloads taken since count as erased`,
           ]),
     ]),
+    ...(copiedKeys === 0
+      ? []
+      : [
+          `${copiedKeys} API keys in force are as old as the last copy: those that were revoked since are in force again`,
+          '  compare npm run key -- list with what their holders know, and revoke or rotate them',
+        ]),
   ].join('\n');
 }
 
