@@ -195,16 +195,19 @@ export class Erasures {
   }
 
   /**
-   * Resolves once no file of the store holds a key that was erased before. Where that cannot be done now it is later.
+   * Resolves to true once no file of the store holds a key that was erased before, and to false where that cannot be
+   * done now, as while a backup reads the store: then it is done later.
    */
-  async purge(): Promise<void> {
+  async purge(): Promise<boolean> {
     const { purges, log } = this.#options;
     try {
       // The first look may have begun before the keys were deleted; the second did not.
       await purges.look();
       await purges.look();
+      return true;
     } catch (error) {
       log.warn({ err: error }, 'erased keys are not yet out of the files of the store');
+      return false;
     }
   }
 

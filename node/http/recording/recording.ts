@@ -80,10 +80,15 @@ export interface Recording<Shape extends TObject> {
    * around both. Not called for the replay of an idempotency key.
    */
   record(request: RecordingRequest<Static<Shape>>, submit: Submit): Promise<AttestationRecord>;
-  /** The whole answer. It follows from the record, what was kept with it, and the request alone. */
+  /** The whole answer. But for what `after` says it follows from the record, what was kept with it, and the request. */
   answer(recorded: Recorded<Static<Shape>>): JsonObject;
   /** What the caller should know of a request that was accepted all the same. */
   warnings?(request: Static<Shape>): readonly string[];
+  /**
+   * What is done once the record is there, and what the caller should know of how that stands now. Also called for the
+   * replay of an idempotency key, whose warnings may be others by then.
+   */
+  after?(record: AttestationRecord): Promise<readonly string[]>;
 }
 
 /** A request whose form is right. */
@@ -172,7 +177,8 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     const work = { request, body, additional, params, caller };
     const { record, kept } = await runOnce(recorder, recording, call, work);
     const own = recording.warnings?.(request) ?? [];
-    const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept)];
+    const late = (await recording.after?.(record)) ?? [];
+    const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept), ...late];
     const envelope = envelopeOf(recorder, record, warnings);
     return { record, answer: recording.answer({ request, record, kept, caller, envelope }) };
   }

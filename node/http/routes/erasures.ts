@@ -47,11 +47,15 @@ export interface ErasureServices {
   readonly now: () => number;
 }
 
+/** The warning of an erasure whose keys are in a file still. */
+export const NOT_PURGED =
+  'the destroyed keys are not out of the files of the store yet, as something reads them, as a backup: they will be once that is over';
+
 type Work = RecordingRequest<Static<typeof ErasureRequestShape>>;
 
 /**
  * `POST /v1/erasures` (api-rules §10 item 4): destroys the keys of payloads; proofs, verification and evidence flags
- * stay. Answered once no file of the store holds the keys.
+ * stay. Answered once no file of the store holds the keys, or with a warning where reads that last keep one.
  */
 export function erasureRoute(services: ErasureServices): KeyRoute {
   return recordingRoute(services.recorder, {
@@ -63,7 +67,10 @@ export function erasureRoute(services: ErasureServices): KeyRoute {
       description:
         'Of records that this node made: by their ids, or all of a person who was named in `subjectRef`. The key and ' +
         'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, ' +
-        'or guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records: ' +
+        'or guessed from its hash. From the answer on nobody reads it here. It comes once the keys have left the files ' +
+        'of the store too; where a long read of the store, as a backup’s, keeps them there, it comes after half a ' +
+        'minute with a warning, and they leave the files as soon as that read is over: sent again with its ' +
+        '`Idempotency-Key`, the request says how that stands. Refused as a whole while a retention lock or legal hold covers one of the records: ' +
         'the refusal is a record too, of kind `request`, which `attestationId` of the answer names.',
       request: { shape: ErasureDocumentShape, example: ERASURE_EXAMPLE.request },
       answer: { shape: ErasureAnswerShape, example: ERASURE_EXAMPLE.answer },
@@ -74,13 +81,14 @@ export function erasureRoute(services: ErasureServices): KeyRoute {
       const target = targetOf(request);
       const { records, isComplete, field } = await services.erasures.targets(caller.account.id, target);
       for (const record of records) requireSeen(caller, record);
-      const made = await services.erasures.alone(records, async (split) => {
+      return services.erasures.alone(records, async (split) => {
         const refusal = await services.erasures.refusal(split.present, services.now());
         if (refusal !== undefined) return recordRefusal(services, work, { refusal, records, field }, submit);
         return eraseAll(services, work, split, isComplete, submit);
       });
-      if (made.kind === 'erasure') await services.erasures.purge();
-      return made;
+    },
+    async after({ kind }) {
+      return kind !== 'erasure' || (await services.erasures.purge()) ? [] : [NOT_PURGED];
     },
     answer({ record, kept, envelope }) {
       if (record.kind === 'request') throw lockedError(kept, record.id);
