@@ -6,16 +6,20 @@ import { confirmAll } from './attest/confirm.ts';
 import { readDecisions } from './attest/decision-file.ts';
 import { Progress } from './attest/progress.ts';
 import { sendAll } from './attest/send.ts';
-import { defaultStateFile, openState } from './attest/state-file.ts';
+import { sameLines } from './attest/sent-lines.ts';
+import { defaultStateFile, openState, type State } from './attest/state-file.ts';
 
 const USAGE = `npm run attest -- FILE.jsonl [--node eu] [--state FILE] [--no-wait]
 
 Sends each line of FILE, a body of POST /v1/tiered-attest, to a node of the local cluster, up to 1,000 in a call, and
-waits until all are confirmed on the ledger. Interrupted, it goes on where it stopped: no record is sent twice.
+waits until all are confirmed on the ledger. Interrupted, it goes on where it stopped: no record is sent twice. Lines
+may be appended, and one that was refused corrected; a file whose other lines are not those that were sent is refused.
   --node ID      node of the local cluster (eu)
   --url URL      another node, e.g. https://eu.example.org/verify, with --api-key KEY
-  --state FILE   where to remember what was accepted
-  --no-wait      do not wait for the ledger`;
+  --state FILE   where to remember what was sent (a file of its own for each FILE, node and key)
+  --no-wait      do not wait for the ledger
+
+Exit: 0 all accepted and confirmed · 1 not all · 2 wrong usage, or FILE is another than the one that was sent`;
 /** Longest wait for the ledger, in milliseconds. */
 const CONFIRM_MS = 180_000;
 
@@ -39,13 +43,15 @@ const { nodeUrl, apiKey } = await target();
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
 
-await using state = await openState(flags.state ?? defaultStateFile(home, file, flags.url ?? flags.node));
-const total = (await Array.fromAsync(readDecisions(file))).length;
+const stateFile = chosenStateFile();
+await using state = await openState(stateFile).catch((error: unknown) => endWithUsageError(error));
+const total = await sameLinesOf(state);
 const before = state.accepted.size;
 const started = performance.now();
 let refused = 0;
 const sending = new Progress('accepted ', total);
-await sendAll(readDecisions(file), {
+// Compared once more: the file may have been replaced meanwhile.
+await sendAll(sameLines(readDecisions(file), state, stateFile), {
   nodeUrl,
   apiKey,
   state,
@@ -55,7 +61,7 @@ await sendAll(readDecisions(file), {
     refused++;
     console.error(`\nline ${number} was refused: ${problem}`);
   },
-});
+}).catch((error: unknown) => endWithUsageError(error));
 sending.end();
 const seconds = (performance.now() - started) / 1000;
 const sent = state.accepted.size - before;
@@ -78,6 +84,25 @@ if (!flags['no-wait'] && !interrupted.signal.aborted) {
   console.log(`${confirmed} of ${state.accepted.size} confirmed on the ledger`);
 }
 process.exitCode = refused > 0 || unconfirmed > 0 || state.accepted.size < total ? 1 : 0;
+
+function chosenStateFile(): string {
+  try {
+    return flags.state ?? defaultStateFile(home, { file, node: flags.url ?? flags.node, apiKey });
+  } catch (error) {
+    return endWithUsageError(error);
+  }
+}
+
+/** How many lines the file has. Where those that were sent are not in it, the process ends and nothing is sent. */
+async function sameLinesOf(remembered: State): Promise<number> {
+  let lines = 0;
+  try {
+    for await (const _ of sameLines(readDecisions(file), remembered, stateFile)) lines++;
+  } catch (error) {
+    endWithUsageError(error);
+  }
+  return lines;
+}
 
 async function target(): Promise<{ readonly nodeUrl: string; readonly apiKey: string }> {
   const { url, 'api-key': key } = flags;

@@ -1,4 +1,5 @@
 import type { DecisionLine } from './decision-file.ts';
+import type { SentBatch } from './state-file.ts';
 
 /** Lines of one call at most, and their bytes: a few seconds of work, and a quarter of what a call may have. */
 const MAX_LINES = 1_000;
@@ -8,17 +9,17 @@ const MAX_LINE_BYTES = 64 << 10;
 
 /**
  * Cuts the lines of a file into what is sent together. The same file is always cut alike; where a sending was cut
- * another way, `sent` has the last line of each batch by its first.
+ * another way, `sent` has each batch by its first line.
  */
 export async function* batchesOf(
   lines: AsyncIterable<DecisionLine>,
-  sent: ReadonlyMap<number, number>,
+  sent: ReadonlyMap<number, Pick<SentBatch, 'last'>>,
 ): AsyncGenerator<readonly DecisionLine[]> {
   let batch: DecisionLine[] = [];
   let bytes = 0;
   for await (const line of lines) {
     const length = Buffer.byteLength(line.text);
-    const last = sent.get(batch[0]?.number ?? 0);
+    const last = sent.get(batch[0]?.number ?? 0)?.last;
     const isOver = batch.length >= MAX_LINES || bytes + length > MAX_BYTES || length > MAX_LINE_BYTES;
     const isCut = sent.has(line.number) || (last === undefined ? isOver : line.number > last);
     if (batch.length > 0 && isCut) {

@@ -2,7 +2,9 @@ import { Compile } from 'typebox/compile';
 import { TieredAttestBatchAnswerShape } from '../../protocol/api/tiered-attest-batch.ts';
 import { batchesOf } from './batches.ts';
 import type { DecisionLine } from './decision-file.ts';
+import { digestOf } from './digest.ts';
 import { type Sent, sendUntilAnswered } from './post.ts';
+import { bodyOf } from './sent-lines.ts';
 import type { State } from './state-file.ts';
 
 /** Batches under way at once, and lines of one that are sent by themselves. */
@@ -53,11 +55,12 @@ async function sendSome(batch: readonly DecisionLine[], options: SendOptions): P
 
 async function sendBatch(batch: readonly DecisionLine[], first: number, options: SendOptions): Promise<void> {
   const { state, signal } = options;
-  await state.begin(first, batch.at(-1)?.number ?? first);
+  const body = bodyOf(batch.map(({ text }) => text));
+  await state.begin(first, { last: batch.at(-1)?.number ?? first, digest: digestOf(body) });
   const sending = {
     url: `${options.nodeUrl}/v1/tiered-attest-batch`,
     headers: headersOf(options, 'application/x-ndjson', `batch-${first}`),
-    body: batch.map(({ text }) => text).join('\n'),
+    body,
   };
   const sent = await sendUntilAnswered(sending, signal);
   if (sent.kind === 'refused') {
@@ -85,7 +88,7 @@ async function takeResults(
     const result = value.results[i];
     if (result === undefined || state.accepted.has(line.number)) continue;
     if ('attestationId' in result) {
-      await state.accept(line.number, result.attestationId);
+      await state.accept(line.number, result.attestationId, digestOf(line.text));
       onAccepted();
     } else onRefused(line, `${result.code}: ${result.detail}`);
   }
@@ -113,7 +116,7 @@ async function sendOne(line: DecisionLine, options: SendOptions): Promise<void> 
   const sent = await sendUntilAnswered(sending, signal);
   const id = sent.kind === 'accepted' ? RECORDED.exec(sent.text)?.[1] : undefined;
   if (id !== undefined) {
-    await state.accept(line.number, id);
+    await state.accept(line.number, id, digestOf(line.text));
     onAccepted();
   } else if (!signal.aborted) onRefused(line, sent.kind === 'accepted' ? sent.text : sent.problem);
 }

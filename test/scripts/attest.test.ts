@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchesOf } from '../../scripts/attest/batches.ts';
+import { defaultStateFile } from '../../scripts/attest/state-file.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
@@ -63,7 +64,7 @@ test('a batch that was noted and not answered is sent again as it was, and is re
   assert.is((await attested(file, '--no-wait')).exit, 0);
   // As if it had been killed when a few lines of the answer were noted.
   const notes = (await readFile(stateOf(file), 'utf8')).split('\n');
-  assert.ok(notes.includes('batch 1 20') && notes.includes('answered 1'), notes.join('; '));
+  assert.ok(notes[1]?.startsWith('batch 1 20 ') && notes.includes('answered 1'), notes.join('; '));
   await writeFile(stateOf(file), `${notes.slice(0, 6).join('\n')}\n1`);
   const resumed = await attested(file, '--no-wait');
   assert.match(resumed.output, '20 records: 16 accepted now, 4 before, 0 refused');
@@ -85,6 +86,78 @@ test('a line that is refused is told, and sent by itself the next time; the othe
     assert.match(output, `3 records: ${now} accepted now, ${before} before, 1 refused`);
   }
   assert.is(await recordsOf('refused'), 2);
+});
+
+test('another file under the name of one that was sent is refused, and nothing of it is sent', async () => {
+  const file = join(folder, 'daily.jsonl');
+  const day = (name: string, lines = 5) =>
+    Array.from({ length: lines }, (_, i) => JSON.stringify({ sourceId: 'daily', data: { input: `${name} ${i}` } }));
+  const monday = day('monday');
+  await writeFile(file, monday.join('\n'));
+  assert.is((await attested(file, '--no-wait')).exit, 0);
+  const others = {
+    anew: day('tuesday'),
+    longer: day('tuesday', 9),
+    shorter: monday.slice(0, 4),
+    empty: [],
+    'one line': monday.with(4, JSON.stringify({ sourceId: 'daily', data: { input: 'tuesday' } })),
+    shifted: ['', ...monday],
+  };
+  for (const [name, lines] of Object.entries(others)) {
+    await writeFile(file, lines.join('\n'));
+    const { exit, output } = await attested(file, '--no-wait');
+    assert.equal([exit, output.trim().split('\n').length], [2, 1], `${name}: ${output}`);
+    assert.match(output, `the file is another than the one that was sent by ${stateOf(file)}: name another --state`);
+    assert.is(await recordsOf('daily'), 5, name);
+  }
+  await writeFile(file, [...monday, ...day('tuesday', 3)].join('\n'));
+  assert.match((await attested(file, '--no-wait')).output, '8 records: 3 accepted now, 5 before, 0 refused');
+  assert.is(await recordsOf('daily'), 8);
+});
+
+test('of a batch that has no answer yet every line is compared, and of one that has those that were accepted', async () => {
+  const file = join(folder, 'open.jsonl');
+  const body = (input: string) => JSON.stringify({ sourceId: 'open', data: { input } });
+  await writeFile(file, [body('a'), '{}', body('c')].join('\n'));
+  assert.is((await attested(file, '--no-wait')).exit, 1);
+  const notes = await readFile(stateOf(file), 'utf8');
+  await writeFile(file, [body('a'), body('b'), body('c')].join('\n'));
+  // As if it had been killed before the answer.
+  await writeFile(stateOf(file), `${notes.split('\n').slice(0, 2).join('\n')}\n`);
+  assert.is((await attested(file, '--no-wait')).exit, 2);
+  assert.is(await recordsOf('open'), 2);
+  await writeFile(stateOf(file), notes);
+  assert.match((await attested(file, '--no-wait')).output, '3 records: 1 accepted now, 2 before, 0 refused');
+  assert.is(await recordsOf('open'), 3);
+});
+
+test('a state of an earlier release, which does not tell what was sent, is refused, also under its old name', async () => {
+  const file = join(folder, 'earlier.jsonl');
+  await writeFile(file, JSON.stringify({ sourceId: 'earlier', data: {} }));
+  const run = 'run 3f0e4a52-6a4b-4b7e-9a57-0c1d8f6f2f10\n';
+  const former = `${run}1 att_eu_01KCV8Z0000000000000000000\n`;
+  await writeFile(stateOf(file), former);
+  const given = await attested(file, '--no-wait');
+  assert.equal([given.exit, await recordsOf('earlier')], [2, 0], given.output);
+  assert.match(given.output, /is of an earlier release and does not tell what was sent/);
+  assert.is(await readFile(stateOf(file), 'utf8'), former);
+  const sending = { file, node: 'eu', apiKey: 'key' };
+  const [name = ''] = defaultStateFile(folder, sending).split(/-[0-9a-f]{12}\.state$/);
+  await mkdir(dirname(name), { recursive: true });
+  await writeFile(`${name}.state`, former);
+  assert.throws(() => defaultStateFile(folder, sending), /is of an earlier release/);
+  // Nothing was sent by it yet.
+  await writeFile(stateOf(file), run);
+  assert.is((await attested(file, '--no-wait')).exit, 0);
+  assert.is(await recordsOf('earlier'), 1);
+});
+
+test('what one key sent does not count as sent by another, and no key is told by the name of a state', () => {
+  const sending = { file: '/decisions.jsonl', node: 'eu' };
+  const [one, other] = ['sk_one', 'sk_other'].map((apiKey) => defaultStateFile(folder, { ...sending, apiKey }));
+  assert.is.not(one, other);
+  assert.is(one, defaultStateFile(folder, { ...sending, apiKey: 'sk_one' }));
+  assert.not.match(`${one}`, 'sk_one');
 });
 
 test('a line that is no JSON, or longer than a batch takes, keeps no other from being accepted', async () => {
@@ -122,7 +195,8 @@ test('a file is cut into batches the same way however often it is read, and as i
     text: i === 1_200 ? 'x'.repeat(70_000) : '{}',
   }));
   const cut = async (sent = new Map<number, number>()): Promise<(number | undefined)[][]> => {
-    const batches = await Array.fromAsync(batchesOf(Readable.from(lines), sent));
+    const before = new Map([...sent].map(([first, last]) => [first, { last }]));
+    const batches = await Array.fromAsync(batchesOf(Readable.from(lines), before));
     return batches.map((batch) => [batch[0]?.number, batch.at(-1)?.number]);
   };
   const fresh = [
