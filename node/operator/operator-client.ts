@@ -21,6 +21,11 @@ export class OperatorError extends Error {
   }
 }
 
+/** Whether an error of the connection says that no node runs: there is no socket, or no process listens on it. */
+export function isNodeAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
+}
+
 /**
  * Puts one question to a running node over the socket in its home. Throws `OperatorError` on any answer but 200, and
  * where nothing listens there the error of the connection. `answerMs`: longest silence, in milliseconds.

@@ -5,7 +5,7 @@ import { type BackupProgress, takeBackup, type TakenBackup } from '../../node/fs
 import { ProgressLine, type ProgressOutput } from '../../node/fsck/progress-line.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { CopyStoreAnswerShape } from '../../node/operator/backup-forms.ts';
-import { OperatorError } from '../../node/operator/operator-client.ts';
+import { isNodeAbsent, OperatorError } from '../../node/operator/operator-client.ts';
 import { StoreError } from '../../node/store/store.ts';
 import { type FlagsOf, requireNodeOrHome } from '../command-line.ts';
 import { ask } from '../key/ask.ts';
@@ -116,7 +116,7 @@ async function backUp(
         return await ask(target, { ...question, body: { directory }, answerMs: COPY_MS });
       } catch (error) {
         // No process listens there: the node is stopped. Should it start now, its store is locked to one of the two.
-        if (isAbsent(error)) return copyStopped(home, directory, signal);
+        if (isNodeAbsent(error)) return copyStopped(home, directory, signal);
         throw error;
       }
     },
@@ -148,10 +148,6 @@ class ShownProgress implements BackupProgress, Disposable {
     this.#copied.clear();
     this.#proved?.clear();
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
 }
 
 function refusalOf(error: unknown): string | null {

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { OperatorError, operatorRequest } from '../../node/operator/operator-client.ts';
+import { isNodeAbsent, OperatorError, operatorRequest } from '../../node/operator/operator-client.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import type { Target } from './targets.ts';
 
@@ -45,10 +45,9 @@ export async function outcomeOf<Answer>({ node }: Target, work: Promise<Answer>)
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why a node did not answer, for its operator. */
+export function reasonOf(error: unknown): string {
   if (error instanceof OperatorError) return error.detail;
-  const isAbsent =
-    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
-  if (isAbsent) return 'the node does not run';
+  if (isNodeAbsent(error)) return 'the node does not run';
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { UsageError, usageLine } from '../../node/config/command-line.ts';
+import { FsckError, StoreView } from '../../node/fsck/fsck.ts';
 import { encryptHome } from '../../node/keys/encrypt-home.ts';
 import { KeyFileError } from '../../node/keys/key-file.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
@@ -8,7 +9,9 @@ import {
   RotateSigningKeyAnswerShape,
   SigningKeysAnswerShape,
 } from '../../node/operator/signing-key-forms.ts';
-import { ask, type Outcome, outcomeOf } from '../key/ask.ts';
+import { isNodeAbsent } from '../../node/operator/operator-client.ts';
+import { StoreError } from '../../node/store/store.ts';
+import { ask, type Outcome, outcomeOf, reasonOf } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
 import { printFallen } from './fallen.ts';
@@ -99,20 +102,47 @@ function revokedText(revoked: Static<typeof SigningKeysAnswerShape>['keys'][numb
   return `  revoked, ${what}, ${inForceSince === null ? 'not in force yet' : `in force since ${inForceSince}`}`;
 }
 
+/**
+ * Crash order: no node starts while the files are replaced, as its store is held, so that none reads some of them
+ * before and some after.
+ */
 async function encrypt(target: Target, file: string, terminal: Terminal): Promise<NodeKeyExit> {
-  const question = { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape } as const;
-  if ((await outcomeOf(target, ask(target, question))).ok) {
-    terminal.err('node-key: the node runs; stop it first');
-    return 1;
-  }
   try {
+    const running = await signOfRunning(target);
+    if (running !== null) {
+      terminal.err(`node-key: ${running}`);
+      return 1;
+    }
+    await using _held = await holdStore(target.node);
     const written = await encryptHome(target.node, await homePassphrase(), await readPassphrase(file));
     terminal.out(written.length === 0 ? 'all key files are under that passphrase already' : written.join('\n'));
     return 0;
   } catch (error) {
-    if (!(error instanceof KeyFileError) && !(error instanceof PassphraseError)) throw error;
+    const isTold = [KeyFileError, PassphraseError, StoreError].some((kind) => error instanceof kind);
+    if (!(error instanceof Error) || !(isTold || 'code' in error)) throw error;
     terminal.err(`node-key: ${error.message}`);
     return 1;
+  }
+}
+
+/** Why a node cannot be taken for stopped; null where none listens. A node that answers wrongly or not at all runs. */
+async function signOfRunning(target: Target): Promise<string | null> {
+  try {
+    await ask(target, { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape });
+    return 'the node runs; stop it first';
+  } catch (error) {
+    return isNodeAbsent(error) ? null : `a process listens on ${target.socket}, stop it first: ${reasonOf(error)}`;
+  }
+}
+
+/** Keeps nodes out of a home until it is disposed of; null where no node has started on it yet. Throws `StoreError`. */
+async function holdStore(home: string): Promise<StoreView | null> {
+  try {
+    return await StoreView.open(home);
+  } catch (error) {
+    if (error instanceof FsckError && error.code === 'no-store') return null;
+    const isLocked = error instanceof StoreError && error.code === 'locked';
+    throw isLocked ? new StoreError('locked', `a process has the store of ${home} open; stop it first`, error) : error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { UsageError, usageLine } from '../../node/config/command-line.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
-import { OperatorError } from '../../node/operator/operator-client.ts';
+import { isNodeAbsent, OperatorError } from '../../node/operator/operator-client.ts';
 import { NameRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { RosterChain, rosterSigners } from '../../protocol/keys/roster-chain.ts';
 import { type GivenRosters, rosterFileValue } from '../../protocol/keys/roster-file.ts';
@@ -181,7 +181,5 @@ function none(files: readonly string[]): void {
 function refusalOf(error: unknown): string | null {
   if (error instanceof OperatorError) return error.detail;
   if (error instanceof RosterError) return error.message;
-  const isAbsent =
-    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
-  return isAbsent ? 'the node does not run' : null;
+  return isNodeAbsent(error) ? 'the node does not run' : null;
 }

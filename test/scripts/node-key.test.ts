@@ -1,10 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath } from '../../node/keys/key-file.ts';
+import { keyDirectory } from '../../node/keys/node-keys.ts';
+import { Store } from '../../node/store/store.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { nodeKeyCommand } from '../../scripts/node-key/command.ts';
 import { utf8 } from '../../protocol/bytes.ts';
@@ -47,6 +51,42 @@ test('a revocation that broke off in the middle is tried again with the key that
     server.close();
     server.closeAllConnections();
   }
+});
+
+test('a node that answers with an error, or as another release does, or not at all runs: no key file is replaced', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'node-key-'));
+  const passphraseFile = join(other, 'passphrase');
+  await writeFile(passphraseFile, 'a passphrase that is long enough');
+  const keys = KEY_FILE_PURPOSES.map((purpose) => keyFilePath(keyDirectory(other), purpose));
+  await mkdir(keyDirectory(other));
+  for (const purpose of KEY_FILE_PURPOSES) await createKeyFile(keyDirectory(other), purpose);
+  const before = await Promise.all(keys.map((file) => readFile(file, 'utf8')));
+  const encrypt = () => run('encrypt', '--home', other, '--passphrase-file', passphraseFile);
+  const answers: readonly ((response: ServerResponse) => unknown)[] = [
+    (response) => response.writeHead(503).end('{"detail":"the node is starting"}'),
+    (response) => response.end('{"success":true}'),
+    (response) => response.destroy(),
+  ];
+  for (const [i, answer] of answers.entries()) {
+    const server = createServer((_, response) => answer(response)).listen(join(other, 'operator.sock'));
+    await once(server, 'listening');
+    const { code, text: said } = await encrypt();
+    server.close();
+    await once(server, 'close');
+    assert.equal([code, said.split('\n').length], [1, 1], said);
+    assert.match(said, /operator\.sock, stop it first: /, `answer ${i}`);
+    assert.equal(await Promise.all(keys.map((file) => readFile(file, 'utf8'))), before, `answer ${i}`);
+  }
+  // It has no socket yet, or none any more.
+  const store = await Store.open(join(other, 'store'));
+  const locked = await encrypt();
+  await store[Symbol.asyncDispose]();
+  assert.is(locked.code, 1);
+  assert.match(locked.text, /a process has the store of .* open; stop it first/);
+  assert.equal(await Promise.all(keys.map((file) => readFile(file, 'utf8'))), before);
+  assert.is((await encrypt()).code, 0);
+  for (const file of keys) assert.match(await readFile(file, 'utf8'), /aes-256-gcm/);
+  await rm(other, { recursive: true });
 });
 
 test('what cannot be asked is said', async () => {
