@@ -159,5 +159,5 @@ function endsWithin(limit: Timestamp | null, asked: Timestamp | null): boolean {
 }
 
 function staysWithin(limit: readonly string[] | null, asked: readonly string[] | null): boolean {
-  return limit === null || (asked !== null && new AddressList(limit).contains(new AddressList(asked)));
+  return limit === null || (asked !== null && AddressList.ofStored(limit).contains(AddressList.ofStored(asked)));
 }

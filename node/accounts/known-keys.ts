@@ -148,7 +148,7 @@ function foundOf(
   const whose = holder === undefined ? {} : { holder };
   return {
     caller: { account, key: { id, scopes, sources, ...period, ...whose } },
-    addresses: addresses === null ? null : new AddressList(addresses),
+    addresses: addresses === null ? null : AddressList.ofStored(addresses),
   };
 }
 

@@ -4,7 +4,7 @@ import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../
 import { isMailAddress } from '../accounts/mail/mail-address.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/mailer.ts';
 import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
-import { AddressList, isAddressRange } from '../outbound/address-list.ts';
+import { AddressList, isAddressRange, isWideRange } from '../outbound/address-list.ts';
 import type { Reach } from '../outbound/network-addresses.ts';
 import { isLoopback } from '../outbound/redirects.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
@@ -168,7 +168,9 @@ function httpConfig(environment: Environment): HttpConfig {
 /** Who trusts everyone believes what any stranger writes. */
 function proxyRange(text: string): string {
   if (!isAddressRange(text)) throw new ConfigError(`TRUSTED_PROXIES: ${text} is no address and no CIDR range`);
-  if (text.endsWith('/0')) throw new ConfigError(`TRUSTED_PROXIES: ${text} is everyone`);
+  if (isWideRange(text)) {
+    throw new ConfigError(`TRUSTED_PROXIES: ${text} is more than your proxies: at the widest /8 of IPv4, /16 of IPv6`);
+  }
   return text;
 }
 

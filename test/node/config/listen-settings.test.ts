@@ -45,10 +45,19 @@ test('what names no proxies, or everyone, is refused by name', () => {
     [/^TRUSTED_PROXIES: 10\.0\.0\.0\/33 is no address/, { TRUSTED_PROXIES: '192.0.2.1,10.0.0.0/33' }],
     [/^TRUSTED_PROXIES: proxy\.internal is no address/, { TRUSTED_PROXIES: 'proxy.internal' }],
     [/^TRUSTED_PROXIES: ::ffff:10\.0\.0\.0\/104 is no address/, { TRUSTED_PROXIES: '::ffff:10.0.0.0/104' }],
-    [/^TRUSTED_PROXIES: 0\.0\.0\.0\/0 is everyone$/, { TRUSTED_PROXIES: '0.0.0.0/0' }],
-    [/^TRUSTED_PROXIES: ::\/0 is everyone$/, { TRUSTED_PROXIES: '::/0' }],
+    [/^TRUSTED_PROXIES: ::ffff:0:0\/96 is no address/, { TRUSTED_PROXIES: '::ffff:0:0/96' }],
+    [/^TRUSTED_PROXIES: ::ffff:0a00:0001 is no address/, { TRUSTED_PROXIES: '::ffff:0a00:0001' }],
+    [/^TRUSTED_PROXIES: 0:0:0:0:0:FFFF::\/95 is no address/, { TRUSTED_PROXIES: '0:0:0:0:0:FFFF::/95' }],
+    [/^TRUSTED_PROXIES: 0\.0\.0\.0\/0 is more than your proxies/, { TRUSTED_PROXIES: '0.0.0.0/0' }],
+    [/^TRUSTED_PROXIES: 0\.0\.0\.0\/1 is more than/, { TRUSTED_PROXIES: '0.0.0.0/1,128.0.0.0/1' }],
+    [/^TRUSTED_PROXIES: 10\.0\.0\.0\/7 is more than/, { TRUSTED_PROXIES: '10.0.0.0/7' }],
+    [/^TRUSTED_PROXIES: ::\/0 is more than/, { TRUSTED_PROXIES: '::/0' }],
+    [/^TRUSTED_PROXIES: ::\/1 is more than/, { TRUSTED_PROXIES: '::/1' }],
+    [/^TRUSTED_PROXIES: 2001::\/15 is more than/, { TRUSTED_PROXIES: '2001::/15' }],
+    [/^TRUSTED_PROXIES: ::\/64 is more than/, { TRUSTED_PROXIES: '::/64' }],
   ];
   for (const [expected, variables] of refused) assert.match(refusalOf(variables), expected);
+  assert.is(refusalOf({ TRUSTED_PROXIES: '10.0.0.0/8,fd00::/16,::1,::/96' }), 'accepted');
 });
 
 test('the setting that it replaces is refused, whatever it says, with what to write instead', () => {

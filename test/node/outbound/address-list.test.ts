@@ -20,10 +20,20 @@ test('text that is neither an address nor a range is refused', () => {
     assert.ok(isAddressRange(good), good);
   }
   const bad = ['', '1.2.3.4/33', '::/129', '1.2.3.4/', '1.2.3.4/08', '1.2.3.4/-1', '1.2.3', 'a', 'fe80::1%eth0'];
-  for (const text of [...bad, '::ffff:1.2.3.4', ' 1.2.3.4', '1.2.3.4/1/2', '01.2.3.4']) {
+  const mapped = ['::ffff:1.2.3.4', '::ffff:102:304', '::FFFF:0:0/96', '0:0:0:0:0:ffff:1.2.3.4', '::ffff:0:0/20'];
+  for (const text of [...bad, ...mapped, ' 1.2.3.4', '1.2.3.4/1/2', '01.2.3.4']) {
     assert.not.ok(isAddressRange(text), text);
     assert.throws(() => new AddressList([text]), RangeError);
   }
+});
+
+test('of entries that were stored, one that is no range admits nobody, and the others whom they admit', () => {
+  const list = AddressList.ofStored(['::ffff:a00:1', '203.0.113.7', 'x']);
+  assert.equal(
+    ['10.0.0.1', '203.0.113.7'].map((address) => list.admits(address)),
+    [false, true],
+  );
+  assert.not.ok(AddressList.ofStored(['::ffff:a00:1']).admits('10.0.0.1'));
 });
 
 test('a range is in another exactly where all of its addresses are', () => {
