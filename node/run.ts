@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import pino from 'pino';
+import { LedgerConfigError } from './anchoring/ledger/config.ts';
 import { startApp } from './app.ts';
 import { requireCommandLine } from './config/command-line.ts';
 import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
+import { MembershipError } from './federation/own-membership.ts';
+import { KeyFileError } from './keys/key-file.ts';
+import { PassphraseError } from './keys/passphrase.ts';
 import { boundHeapGrowth } from './metrics/heap-growth.ts';
 import { RestingHeap } from './metrics/resting-heap.ts';
 import { StoreError } from './store/store.ts';
@@ -42,11 +46,19 @@ try {
   if (error instanceof StoreError && error.code !== 'write-failed') {
     log.fatal(`${config.home}: ${error.message}`);
     process.exitCode = 1;
+  } else if (isWrongSetting(error)) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
   } else if (!stop.signal.aborted) throw error;
   // A start that was given up is no failure.
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
+
+/** Whether a start failed by settings that do not go with the roster, the home's key files or their passphrase. */
+function isWrongSetting(error: unknown): error is Error {
+  return [LedgerConfigError, MembershipError, KeyFileError, PassphraseError].some((kind) => error instanceof kind);
+}
 
 /** What the operator set wrongly is said in one line. */
 function readConfig(): NodeConfig {

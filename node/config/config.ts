@@ -3,7 +3,7 @@ import { MAX_BATCH_RECORDS } from '../../protocol/chain/envelope-rules.ts';
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import { isMailAddress } from '../accounts/mail/mail-address.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../accounts/mail/mailer.ts';
-import type { AnchoringConfig } from '../anchoring/ledger/config.ts';
+import { type AnchoringConfig, VALID_SECONDS } from '../anchoring/ledger/config.ts';
 import { AddressList, isAddressRange, isWideRange } from '../outbound/address-list.ts';
 import type { Reach } from '../outbound/network-addresses.ts';
 import { isLoopback } from '../outbound/redirects.ts';
@@ -16,6 +16,7 @@ import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
 import {
   ConfigError,
+  httpUrls,
   list,
   type ListenAddress,
   listenAddress,
@@ -95,6 +96,8 @@ const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
 const INTAKE_THREADS = { least: 0, most: 16, otherwise: 0 };
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
+/** Whoever means milliseconds is told so. In seconds. */
+const MAX_BATCH_INTERVAL_SECONDS = 3_600;
 /** Members refuse a batch of more. */
 const BATCH_RECORDS = { least: 1, most: MAX_BATCH_RECORDS, otherwise: MAX_BATCH_RECORDS };
 /** 20 GiB: of a million usual records and their proofs a pack takes about two. */
@@ -117,7 +120,8 @@ export function configOf(environment: Environment): NodeConfig {
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
     startsAlone: oneOf(environment, 'START_ALONE', ['0', '1'] as const, '0') === '1',
     intakeThreads: wholeNumber(environment, 'INTAKE_THREADS', INTAKE_THREADS),
-    batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,
+    batchIntervalMs:
+      positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS, MAX_BATCH_INTERVAL_SECONDS) * 1000,
     batchMaxRecords: wholeNumber(environment, 'BATCH_MAX_RECORDS', BATCH_RECORDS),
     payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),
     ledger: ledgerConfig(environment),
@@ -180,7 +184,7 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
   const perDay = environment.LEDGER_MAX_PER_DAY;
   const hbarPerDay = environment.LEDGER_MAX_HBAR_PER_DAY;
   return {
-    mirrors: list(environment.LEDGER_MIRRORS ?? ''),
+    mirrors: httpUrls(environment, 'LEDGER_MIRRORS'),
     operatorId: parse(environment, 'LEDGER_OPERATOR_ID', entityId),
     operatorKey: required(environment, 'LEDGER_OPERATOR_KEY'),
     ...(LEDGER_NODES === undefined ? {} : { nodes: ledgerNodes(LEDGER_NODES) }),
@@ -194,7 +198,9 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
     ...(environment.LEDGER_QUERIES_PER_HOUR === undefined
       ? {}
       : { queriesPerHour: positive(environment, 'LEDGER_QUERIES_PER_HOUR', 1) }),
-    ...(LEDGER_VALID_SECONDS === undefined ? {} : { validSeconds: positive(environment, 'LEDGER_VALID_SECONDS', 1) }),
+    ...(LEDGER_VALID_SECONDS === undefined
+      ? {}
+      : { validSeconds: wholeNumber(environment, 'LEDGER_VALID_SECONDS', VALID_SECONDS) }),
     spend: {
       ...(perHour === undefined ? {} : { transactionsPerHour: positive(environment, 'LEDGER_MAX_PER_HOUR', 1) }),
       ...(perDay === undefined ? {} : { transactionsPerDay: positive(environment, 'LEDGER_MAX_PER_DAY', 1) }),

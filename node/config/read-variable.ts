@@ -33,10 +33,17 @@ export function parse<Value>(environment: Environment, name: Variable, read: (te
   }
 }
 
-export function positive(environment: Environment, name: Variable, otherwise: number): number {
+/** Throws `ConfigError` where the variable is no number above 0, or more than `most`. */
+export function positive(
+  environment: Environment,
+  name: Variable,
+  otherwise: number,
+  most = Number.POSITIVE_INFINITY,
+): number {
   const text = environment[name];
   const value = text === undefined ? otherwise : Number(text);
   if (!Number.isFinite(value) || value <= 0) throw new ConfigError(`${name} is not a positive number`);
+  if (value > most) throw new ConfigError(`${name} is at most ${most}`);
   return value;
 }
 
@@ -103,6 +110,15 @@ export function protectedUrl(environment: Environment, name: Variable): string {
   if (url.username !== '' || url.password !== '') throw new ConfigError(`${name} must not hold a user or password`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) throw new ConfigError(`${name} needs https`);
   return text.replace(/\/+$/, '');
+}
+
+/** HTTP addresses, separated by commas. Throws `ConfigError`. */
+export function httpUrls(environment: Environment, name: Variable): string[] {
+  const urls = list(environment[name] ?? '');
+  if (!urls.every((text) => HTTP.has(URL.parse(text)?.protocol ?? ''))) {
+    throw new ConfigError(`${name} holds what is not an http(s) URL`);
+  }
+  return urls;
 }
 
 /** Items separated by commas. */

@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { entityId } from '../../protocol/ids.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
+import { genesisRoster, makePlace, writeRoster } from '../fixtures/test-roster.ts';
 
 const MAIN = join(import.meta.dirname, '../../node/main.ts');
 
@@ -12,6 +16,40 @@ test('a wrong setting ends the start with one line that names it', () => {
   assert.is(status, 1);
   assert.is(stdout, '');
   assert.match(stderr, /^BEHIND_PROXY is not read any more: .*TRUSTED_PROXIES.*\n$/);
+});
+
+test('settings that do not go with the roster or the key files end the start with one line, too', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-main-'));
+  try {
+    const topic = { network: 'test', topicId: entityId('0.0.1') };
+    const place = await makePlace(folder, 'eu', entityId('0.0.1001'));
+    const ROSTER = await writeRoster(folder, await genesisRoster([place], 0, topic));
+    const env = {
+      ...CHILD_ENVIRONMENT,
+      NODE_ID: 'eu',
+      NODE_HOME: place.home,
+      ROSTER,
+      LEDGER_OPERATOR_ID: '0.0.1001',
+      LEDGER_OPERATOR_KEY: '11'.repeat(32),
+    };
+    const wrong: readonly (readonly [Record<string, string>, RegExp])[] = [
+      [{ LEDGER_OPERATOR_ID: '0.0.9' }, /^LEDGER_OPERATOR_ID 0\.0\.9 is no account of eu: .*\n$/],
+      [{}, /^the ledger test needs LEDGER_NODES and LEDGER_MIRRORS\n$/],
+      [{ NODE_ID: 'us' }, /^.*us.*\n$/],
+      [{ NODE_HOME: folder }, /^.*identity\.key does not exist\n$/],
+      [{ NODE_KEY_PASSPHRASE_FILE: join(folder, 'none') }, /^the passphrase file .* cannot be read: ENOENT\n$/],
+    ];
+    for (const [settings, expected] of wrong) {
+      const { status, stderr } = spawnSync(process.execPath, [MAIN], {
+        env: { ...env, ...settings },
+        encoding: 'utf8',
+      });
+      assert.is(status, 1, stderr);
+      assert.match(stderr, expected);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('a flag that it does not know starts nothing, and is said in one line; the help has the one that it knows', () => {

@@ -2,6 +2,14 @@ import type { EntityId, NodeId } from '../../../protocol/ids.ts';
 import type { Roster } from '../../../protocol/log/roster.ts';
 import type { SpendLimits } from './spend-guard.ts';
 
+/**
+ * How long a transaction may wait for consensus, in seconds. The least is the ledger's bound; the most is below its 180,
+ * as a start that waits three minutes counts on nothing from before it being valid by then. Used where nothing is set:
+ * the network's own default.
+ */
+export const VALID_SECONDS = { least: 15, most: 120, otherwise: 120 } as const;
+
+/** What the operator says of the ledger does not go with the roster. */
 export class LedgerConfigError extends Error {
   override readonly name = 'LedgerConfigError';
 }
@@ -61,7 +69,7 @@ export interface AnchoringConfig {
   readonly operatorKey: string;
   /** Key that the topic asks of its writers, in the same forms. Left out: the topic has none, or the operator's. */
   readonly submitKey?: string;
-  /** How long a transaction may wait for consensus, in seconds, 15 to 180. */
+  /** How long a transaction may wait for consensus, in seconds, within `VALID_SECONDS`. */
   readonly validSeconds?: number;
   /** Pause between two readings of the topic when nothing of ours is under way, in milliseconds. */
   readonly readIntervalMs?: number;

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { MAX_MESSAGE_BYTES } from '../../../protocol/log/message.ts';
-import type { AnchoringConfig } from './config.ts';
+import { type AnchoringConfig, VALID_SECONDS } from './config.ts';
 import { bounded, networkClient } from './hedera-network.ts';
 import { type Client, loadSdk, type Sdk } from './hedera-sdk.ts';
 import {
@@ -20,10 +20,6 @@ export type HederaClientConfig = Pick<
   'network' | 'nodes' | 'topicId' | 'operatorId' | 'operatorKey' | 'submitKey' | 'validSeconds'
 >;
 
-/** The network's own default, and the ledger's bounds, in seconds. */
-const VALID_SECONDS = 120;
-const MIN_VALID_SECONDS = 15;
-const MAX_VALID_SECONDS = 180;
 /**
  * Transactions start to be valid a little in the past, so that a clock ahead of the network's does no harm. In seconds.
  */
@@ -61,12 +57,13 @@ export class HederaClient implements LedgerClient {
   readonly #closing = new AbortController();
   #connection: Promise<Connection> | undefined;
 
-  /** Throws `RangeError` where `validSeconds` is out of the ledger's bounds. Opens nothing yet. */
+  /** Throws `RangeError` where `validSeconds` is out of `VALID_SECONDS`. Opens nothing yet. */
   constructor(config: HederaClientConfig) {
     this.#config = config;
-    this.#validSeconds = config.validSeconds ?? VALID_SECONDS;
-    if (!(this.#validSeconds >= MIN_VALID_SECONDS && this.#validSeconds <= MAX_VALID_SECONDS)) {
-      throw new RangeError(`validSeconds must be ${MIN_VALID_SECONDS} to ${MAX_VALID_SECONDS}`);
+    const { least, most, otherwise } = VALID_SECONDS;
+    this.#validSeconds = config.validSeconds ?? otherwise;
+    if (!(this.#validSeconds >= least && this.#validSeconds <= most)) {
+      throw new RangeError(`validSeconds must be ${least} to ${most}`);
     }
   }
 

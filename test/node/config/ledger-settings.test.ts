@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Environment } from '../../../node/config/environment.ts';
 import { ConfigError } from '../../../node/config/read-variable.ts';
-import { configWith } from './settings.ts';
+import { configWith, refusalOf } from './settings.ts';
 
 test("the second source and its spend guard are the reading's own where nothing is set", () => {
   const { ledger } = configWith({});
@@ -25,6 +26,29 @@ test('what is no positive number is refused by the name of its variable', () => 
       }
     }
   }
+});
+
+test('a validity, a mirror and an interval that a node cannot work with are refused by the name of the variable', () => {
+  const refused: readonly (readonly [RegExp, Environment])[] = [
+    ...['10', '14', '121', '180', '15.5', 'long'].map(
+      (LEDGER_VALID_SECONDS) =>
+        [/^LEDGER_VALID_SECONDS is no whole number from 15 to 120$/, { LEDGER_VALID_SECONDS }] as const,
+    ),
+    ...['foo', 'mirror.example.org:443', 'ftp://mirror.example.org', 'https://mirror.example.org,foo'].map(
+      (LEDGER_MIRRORS) => [/^LEDGER_MIRRORS holds what is not an http\(s\) URL$/, { LEDGER_MIRRORS }] as const,
+    ),
+    [/^BATCH_INTERVAL is at most 3600$/, { BATCH_INTERVAL: '15000' }],
+  ];
+  for (const [expected, variables] of refused) assert.match(refusalOf(variables), expected);
+  const taken = configWith({
+    LEDGER_VALID_SECONDS: '15',
+    LEDGER_MIRRORS: 'https://one.example.org, http://127.0.0.1:5551',
+    BATCH_INTERVAL: '3600',
+  });
+  assert.equal(
+    [taken.ledger.validSeconds, taken.ledger.mirrors, taken.batchIntervalMs],
+    [15, ['https://one.example.org', 'http://127.0.0.1:5551'], 3_600_000],
+  );
 });
 
 test.run();

@@ -42,8 +42,8 @@ test('takes keys as a seed, as DER of Ed25519 and as DER of ECDSA, and no other 
   }
 });
 
-test('a validity outside the bounds of the ledger is refused at once', () => {
-  for (const validSeconds of [14, 181, Number.NaN]) {
+test('a validity that the ledger refuses, or longer than a start counts on, is refused at once', () => {
+  for (const validSeconds of [14, 121, Number.NaN]) {
     assert.throws(() => new HederaClient({ ...config, validSeconds }), RangeError);
   }
 });
