@@ -79,8 +79,9 @@ export class ApiKeys {
 
   /**
    * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds), or at once where the
-   * account has no room for both. Throws `AccountError`: `key-not-found`, `key-ended`, `beyond-maker` where the key
-   * reaches further than the one that asks, `too-many-keys`.
+   * account has no room for both. It is of the same person; one of nobody known is from then on of whoever signs in by
+   * mail and asks. Throws `AccountError`: `key-not-found`, `key-ended`, `beyond-maker` where the key reaches further
+   * than the one that asks or is of somebody else, `too-many-keys`.
    */
   rotate(
     account: string,
@@ -95,8 +96,10 @@ export class ApiKeys {
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined && old.key.replacedBy === again.key.id) return unchanged({ ...again, replaced: old.key });
       if (maker !== null) requireWithin(maker, old.key);
+      requireOwn(maker, old.key);
       requireRotatable(old.key, this.#accountStore.now());
-      const { signIn: _signIn, ...terms } = old.key;
+      const { signIn: _signIn, holder = maker?.holder, ...rest } = old.key;
+      const terms: KeyTerms = holder === undefined ? rest : { ...rest, holder };
       const issued = await this.#issue(account, terms, given);
       const expiresAt = endOf(old.key, this.#accountStore.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
@@ -232,6 +235,16 @@ export class ApiKeys {
 export function requireStrong(apiKey: string): void {
   if (isStrongEnough(apiKey)) return;
   throw new AccountError('key-weak', `an API key has at least ${MIN_API_KEY_CHARACTERS} visible characters`, 'apiKey');
+}
+
+/**
+ * Who signs in by mail gets no text of a key of somebody else, and nobody else gets one of a sign-in's. Throws
+ * `AccountError` `beyond-maker`.
+ */
+function requireOwn(maker: KeyTerms | null, { holder, signIn }: ApiKey): void {
+  const isSame = maker?.holder === holder;
+  const isRefused = signIn === true ? !isSame : maker?.holder !== undefined && holder !== undefined && !isSame;
+  if (isRefused) throw new AccountError('beyond-maker', 'the key is of somebody else');
 }
 
 function requireRotatable(key: ApiKey, now: number): void {

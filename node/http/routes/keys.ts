@@ -108,8 +108,10 @@ function rotateRoute({ keys, addressOf, now }: KeyRouteServices): KeyRoute {
     documentation: {
       summary: 'Makes a key of the same terms in the place of one',
       description:
-        'The old key goes on for `overlapSeconds`, a day where nothing is said, at most thirty; 0 ends it at once. ' +
-        `${AT_HOME} ${ONCE}`,
+        'The old key goes on for `overlapSeconds`, a day where nothing is said, at most thirty, or ends at once where the ' +
+        'account has no room for both; 0 ends it at once. A key of who signs in by mail replaces no key of somebody else: ' +
+        'those of the same person, and those of nobody who does, which are theirs then; the key of a sign-in is replaced by ' +
+        `its own person alone. ${AT_HOME} ${ONCE}`,
       params: PARAMS,
       request: { optional: true, shape: RotateKeyRequestShape, example: KEYS_EXAMPLE.rotate.request },
       answer: { shape: RotateKeyAnswerShape, example: KEYS_EXAMPLE.rotate.answer },

@@ -1,10 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AccountError } from '../../../node/accounts/account-error.ts';
+import type { Actor } from '../../../node/accounts/account-event.ts';
 import type { ApiKey } from '../../../node/accounts/api-key.ts';
+import type { MailedTerms } from '../../../node/accounts/api-keys.ts';
 import { AddressList } from '../../../node/outbound/address-list.ts';
 import { type KeyRequest, termsOf } from '../../../node/accounts/key-terms.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../../node/accounts/scopes.ts';
+import { newPersonId } from '../../../node/accounts/people/person-table.ts';
+import type { MailReader } from '../../../protocol/api/people.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { AccountFixture, DAY_MS, refused, refusal, START } from './account-fixture.ts';
@@ -98,6 +103,33 @@ test('a limited administrator gains nothing by making, rotating or revoking keys
     const { key } = await keys.create('acc_eu_acme', terms, 'operator');
     assert.is(await refusal(keys.revoke('acc_eu_acme', full?.id ?? '', { key: key.id })), 'beyond-maker');
   }
+});
+
+test('who signs in by mail rotates no key of somebody else, and nobody else rotates that of a sign-in', async () => {
+  await using fixture = await withAdmins();
+  const { keys } = fixture.accounts;
+  const [p, q] = [newPersonId(nodeId('eu'), START), newPersonId(nodeId('eu'), START)];
+  const expiresAt = timestampOf(START + DAY_MS);
+  const signedIn = async (holder: MailReader) => {
+    const terms: MailedTerms = { by: 'sign-in', name: null, holder, signIn: true, expiresAt };
+    return (await keys.replaceLost(async () => ({ account: 'acc_eu_acme', operations: [] }), [], terms)).key;
+  };
+  const rotated = (key: ApiKey, actor: Actor) => keys.rotate('acc_eu_acme', key.id, 60, actor);
+  const [ofP, ofQ] = [await signedIn(p), await signedIn(q)];
+  const nobody = (await keys.create('acc_eu_acme', { preset: 'admin', expiresAt }, 'operator')).key;
+  const made = (await keys.create('acc_eu_acme', { preset: 'admin' }, { key: ofQ.id })).key;
+  const ofOwner = await signedIn('owner');
+  for (const key of [ofQ, made, ofOwner]) {
+    const { code, message } = await refused(rotated(key, { key: ofP.id }));
+    assert.equal([code, message], ['beyond-maker', 'the key is of somebody else']);
+  }
+  assert.is(await refusal(rotated(ofQ, { key: nobody.id })), 'beyond-maker', 'a key of nobody');
+  assert.is(await refusal(rotated(ofQ, 'operator')), 'beyond-maker', 'an operator');
+  assert.is(await refusal(rotated(made, { key: ofOwner.id })), 'beyond-maker', 'the owner, who is signed in');
+  assert.equal((await rotated(made, { key: nobody.id })).key.holder, q);
+  assert.equal((await rotated(ofQ, { key: ofQ.id })).key.holder, q);
+  const taken = (await rotated(nobody, { key: ofP.id })).key;
+  assert.is(taken.holder, p, 'who has its text now');
 });
 
 test('a key that was replaced cannot outlive its overlap by its successor', async () => {

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { requireProblem } from '../problem-shape.ts';
 import type { BrowserClient } from '../console/browser-client.ts';
 import { invitedByMail, signedInByMail } from '../console/mailed-sign-in.ts';
@@ -90,6 +91,20 @@ test('the owner who signs in again is the same person, also by a key that takes 
   const [key = null] = /mk_eu_[\w-]{20,}/.exec(rotated.text) ?? [];
   const answer = await node.post('/v1/retention-lock/release', { lockId, releasedBy: 'somebody else' }, { key });
   requireProblem(answer, 'same-person', 'a key in its place', 'x-api-key');
+});
+
+test('who signs in by mail takes no key of somebody else by a rotation, to release a hold or to stay', async () => {
+  const [email, role] = ['first@example.org', 'admin'];
+  const { browser } = await invitedByMail(node, sink, { email, role }, owner);
+  const lockId = await placedBy(browser);
+  const second = await invitedByMail(node, sink, { email: 'second@example.org', role: 'compliance' }, owner);
+  const again = await signedInByMail(node, sink, email);
+  const { keys } = JSON.parse((await again.get('/v1/keys')).text);
+  const theirs: JsonObject = keys.find(({ name }: JsonObject) => name === second.personId);
+  const { status, text } = await filledIn(again, `key-rotate?id=${String(theirs.id)}`, { overlapSeconds: '60' });
+  assert.is(status, 403, text);
+  assert.not.match(text, /mk_eu_/);
+  assert.ok(await isReleasedBy(second.browser, lockId), 'whose key it is');
 });
 
 test.run();
