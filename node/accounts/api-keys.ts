@@ -1,3 +1,4 @@
+import { OWNER } from '../../protocol/api/people.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import { AccountError } from './account-error.ts';
@@ -10,8 +11,8 @@ import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-ter
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
 import { requireStatable } from './statements/statement-draft.ts';
 
-/** Of a key that was made in the place of lost ones. */
-const LOST_KEY_TERMS: MailedTerms = { by: 'lost-key', name: 'lost-key', expiresAt: null };
+/** Of a key that was made in the place of lost ones, by whoever reads the account's mail. */
+const LOST_KEY_TERMS: MailedTerms = { by: 'lost-key', name: 'lost-key', holder: OWNER, expiresAt: null };
 
 /** A new key and its text, which is shown once and is nowhere afterwards. */
 export interface IssuedKey {

@@ -33,8 +33,10 @@ export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseServices
       summary: 'Releases a legal hold',
       description:
         'By a second person: another name than the `lockedBy` of the hold, and another API key than the one it was ' +
-        'placed with; who signs in by mail is one person, however often, and by every key that they made. The period of the ' +
-        'lock goes on.',
+        'placed with; who signs in by mail is one person, however often, and by every key that they made or that was made ' +
+        'in the place of lost ones. The first key of an account, also one that was mailed, is of nobody who is known. At ' +
+        'another node of the account than its home keys alone are told apart, not whose they are. The period of the lock ' +
+        'goes on.',
       request: { shape: HoldReleaseRequestShape, example: HOLD_RELEASE_EXAMPLE.request },
       answer: { shape: HoldReleaseAnswerShape, example: HOLD_RELEASE_EXAMPLE.answer },
       problems: ['same-person', 'lock-not-found', 'hold-not-active'],

@@ -107,4 +107,18 @@ test('who signs in by mail takes no key of somebody else by a rotation, to relea
   assert.ok(await isReleasedBy(second.browser, lockId), 'whose key it is');
 });
 
+test('a key in the place of lost ones is of the owner, who placed the hold signed in at the same address', async () => {
+  const email = 'lost@example.org';
+  await node.post('/v1/sign-up', { email });
+  const first = /mk_eu_[\w-]{20,}/.exec((await sink.waitForMail(email)).text)?.[0] ?? null;
+  const lockId = await placedBy(await signedInByMail(node, sink, email));
+  await node.post('/v1/lost-key', { email }, { key: null });
+  const [, link = ''] = /(\/v1\/lost-key\/[\w-]{43})$/m.exec((await sink.waitForMail(email)).text) ?? [];
+  const { apiKey } = (await node.post(link, { revoke: [] }, { key: null })).body;
+  const release = (key: string | null) =>
+    node.post('/v1/retention-lock/release', { lockId, releasedBy: 'somebody else' }, { key });
+  requireProblem(await release(String(apiKey)), 'same-person', 'in the place of lost ones', 'x-api-key');
+  assert.is((await release(first)).status, 200, 'the first key is nobody’s');
+});
+
 test.run();
