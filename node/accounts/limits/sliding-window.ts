@@ -40,6 +40,10 @@ class RequestTimes {
     }
   }
 
+  dropLatest(): void {
+    this.#count = Math.max(0, this.#count - 1);
+  }
+
   copy(): RequestTimes {
     const copy = new RequestTimes();
     for (let i = 0; i < this.#count; i++) copy.add(this.at(i));
@@ -125,6 +129,11 @@ export class SlidingWindow {
     const allowed = times.count + slots <= limit;
     if (allowed) for (let taken = 0; taken < slots; taken++) times.add(now);
     return this.#stateOf(times, limit, now, allowed);
+  }
+
+  /** Frees one slot that a subject took, where what it was taken for is not to be counted. */
+  giveBack(subject: string): void {
+    (this.#own.get(subject) ?? this.#sharedOf(subject))?.dropLatest();
   }
 
   #advance(at: number): number {

@@ -12,10 +12,10 @@ import { AccountError } from '../account-error.ts';
 import { type Actor, secondFactorEvent } from '../account-event.ts';
 import type { AccountStore, Change } from '../account-store.ts';
 import { LimitError, retryAfter } from '../limits/limit-error.ts';
-import { SlidingWindow } from '../limits/sliding-window.ts';
+import { SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { madePasskey, passkeyChallenge, type PasskeySite, passkeySite } from './passkeys.ts';
-import { isShown, passkeysOf, type Proof, proofOf, type ShownFactor } from './proof.ts';
+import { passkeysOf, type Proof, proofOf, type ShownFactor } from './proof.ts';
 import { newRecoveryCodes, recoveryCodeDigest } from './recovery-codes.ts';
 import {
   newSecondFactorId,
@@ -29,8 +29,8 @@ import { TotpSecrets, type TotpSetup } from './totp.ts';
 const TRIES = 10;
 const TRIES_MS = 3_600_000;
 /**
- * And so often in any day beside mailed links, however many: who reads somebody's mail guesses a code of six digits, of
- * which three are right at a time, once in some forty years.
+ * And so many codes may be wrong in any day beside mailed links, however many: who reads somebody's mail guesses a code
+ * of six digits, of which three are right at a time, once in some forty years. A passkey is not guessed.
  */
 const LINK_TRIES = 20;
 const LINK_TRIES_MS = 24 * TRIES_MS;
@@ -110,16 +110,13 @@ export class SecondFactors {
 
   /**
    * Judges what is shown beside a mailed link, while no other change of accounts is under way; null where the holder has
-   * no second factor. Throws `AccountError` `second-factor-needed`, `second-factor-wrong`.
+   * no second factor. Throws `AccountError` `second-factor-needed`, `second-factor-wrong`, and `LimitError`.
    */
   async prove(of: Holder, shown: ShownFactor): Promise<UsedFactor | null> {
     const held = await this.of(of);
     if (held === undefined) return null;
-    const tries = `${of.account} ${of.holder}`;
-    if (isShown(shown) && !this.#linkTries.take(tries, LINK_TRIES, performance.now()).allowed) {
-      throw new AccountError('second-factor-wrong', 'was tried too often in a day: wait for another', 'code');
-    }
-    const { kind, next } = await this.#proof(held, shown);
+    const { kind, next } =
+      shown.passkey === '' && shown.code !== '' ? await this.#linkCode(held, shown) : await this.#proof(held, shown);
     return { kind, operations: [rowOf(next)] };
   }
 
@@ -252,11 +249,20 @@ export class SecondFactors {
     const { account, holder } = held;
     const state = this.#tries.take(`${account} ${holder}`, TRIES, performance.now());
     if (state.allowed) return this.#proof(held, shown);
-    const message = 'Too many codes were tried. Wait, or sign in anew.';
-    throw new LimitError('rate-limited', message, retryAfter(state.retryAfterSeconds), {
-      kind: 'account',
-      id: account,
-    });
+    throw tooMany(held, state, 'Too many codes were tried. Wait, or sign in anew.');
+  }
+
+  /**
+   * Counted before it is judged, and not any more once it is right: no crowd of calls has a try for nothing. Throws
+   * `LimitError` too.
+   */
+  async #linkCode(held: Held, shown: ShownFactor): Promise<Proof> {
+    const tries = `${held.account} ${held.holder}`;
+    const state = this.#linkTries.take(tries, LINK_TRIES, performance.now());
+    if (!state.allowed) throw tooMany(held, state, 'Too many wrong codes came by mailed links in a day.');
+    const proof = await this.#proof(held, shown);
+    this.#linkTries.giveBack(tries);
+    return proof;
   }
 
   #proof(held: Held, shown: ShownFactor): Promise<Proof> {
@@ -294,6 +300,10 @@ function rowOf(held: Held): Operation {
 
 function removal({ account, holder }: Holder): Operation {
   return secondFactorTable.del(account, holder);
+}
+
+function tooMany({ account }: Holder, { retryAfterSeconds }: WindowState, message: string): LimitError {
+  return new LimitError('rate-limited', message, retryAfter(retryAfterSeconds), { kind: 'account', id: account });
 }
 
 function notFound(): AccountError {

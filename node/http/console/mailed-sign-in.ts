@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
 import { AccountError, type AccountErrorCode } from '../../accounts/account-error.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { LimitError } from '../../accounts/limits/limit-error.ts';
 import type { LostKeys } from '../../accounts/lost-key/lost-keys.ts';
 import type { SecondFactors } from '../../accounts/second-factors/second-factors.ts';
 import type { SignIns } from '../../accounts/sign-ins/sign-ins.ts';
@@ -18,7 +19,7 @@ import { factorForms, shownBy } from './shown-factor.ts';
 const MAIL = '/console/mail';
 const ENTER = '/console/enter/:token';
 const BODY = { maxBytes: 32 << 10, deadlineMs: 5_000 };
-/** With these the link is shown again. */
+/** With these, and past a limit, the link is shown again: a passkey may be shown instead. */
 const FACTOR_ERRORS: ReadonlySet<AccountErrorCode> = new Set(['second-factor-needed', 'second-factor-wrong']);
 
 export interface MailedSignInServices extends ConsolePageServices {
@@ -74,7 +75,9 @@ async function enter(services: MailedSignInServices, context: Context, token: st
       const { secret } = await services.signIns.create(found.caller, addressOf(services, context), mailed);
       return seeOther(ENTER, 'console', { 'Set-Cookie': services.cookie.set(secret) });
     } catch (error) {
-      if (!(error instanceof AccountError && FACTOR_ERRORS.has(error.code))) throw error;
+      const isShownAgain =
+        error instanceof LimitError || (error instanceof AccountError && FACTOR_ERRORS.has(error.code));
+      if (!isShownAgain) throw error;
       return buttonPage(services, token, toProblem(problemOf(error)));
     }
   });

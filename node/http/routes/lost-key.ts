@@ -112,7 +112,8 @@ function replaceRoute({ lostKeys, now }: LostKeyServices): FreeRoute {
       description:
         'The key may do everything; its text is shown in this answer and never again. The keys of `revoke` end in the ' +
         'same step, and the link with it. Where one of them is not of the account, or has ended already, nothing ' +
-        'changes and the link still works. An owner with a second factor shows a `code` too, and has five tries.',
+        'changes and the link still works. An owner with a second factor shows a `code` too, and has five tries by one ' +
+        'link, and twenty wrong ones a day by all.',
       params: PARAMS,
       request: { shape: ReplaceLostKeyRequestShape, example: LOST_KEY_EXAMPLE.replace.request },
       answer: { shape: ReplaceLostKeyAnswerShape, example: LOST_KEY_EXAMPLE.replace.answer },
@@ -122,6 +123,7 @@ function replaceRoute({ lostKeys, now }: LostKeyServices): FreeRoute {
         'link-invalid',
         'second-factor-needed',
         'second-factor-wrong',
+        'rate-limited',
         'key-not-found',
         'key-ended',
         'too-many-keys',

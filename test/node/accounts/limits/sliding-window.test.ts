@@ -152,4 +152,15 @@ test('a subject known before a flood keeps a window of its own', () => {
   assert.not(window.take('early', 120, 40).allowed);
 });
 
+test('a slot that is given back is free at once, and no more than were taken', () => {
+  const window = new SlidingWindow(WIDE_WINDOW);
+  for (let n = 0; n < 3; n++) assert.ok(window.take('a', 3, n).allowed);
+  assert.not(window.take('a', 3, 3).allowed);
+  window.giveBack('a');
+  window.giveBack('b');
+  assert.equal([window.take('a', 3, 4).allowed, window.take('a', 3, 5).allowed], [true, false]);
+  for (let n = 0; n < 5; n++) window.giveBack('a');
+  assert.is(window.take('a', 3, 6).remaining, 2);
+});
+
 test.run();

@@ -2,8 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AccountError } from '../../../../node/accounts/account-error.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
-import { challengeFor, NOTHING_SHOWN } from '../../../../node/accounts/second-factors/proof.ts';
+import { challengeFor, NOTHING_SHOWN, type ShownFactor } from '../../../../node/accounts/second-factors/proof.ts';
 import { passkeySite } from '../../../../node/accounts/second-factors/passkeys.ts';
 import { type Holder, SecondFactors } from '../../../../node/accounts/second-factors/second-factors.ts';
 import { type Timestamp, timestampOf } from '../../../../protocol/time.ts';
@@ -116,10 +117,7 @@ test('codes are not guessed by who is signed in: ten are judged in an hour, and 
   fixture.now += 30_000;
   const remove = (code: string) => factors.remove(ADA, id, { ...NOTHING_SHOWN, code }, 'operator');
   for (let tries = 0; tries < 10; tries++) assert.is(await refusal(remove('000000')), 'second-factor-wrong');
-  const late = await remove(now()).then(
-    () => 'removed',
-    (error: unknown) => (error instanceof LimitError ? error.code : String(error)),
-  );
+  const late = await codeOf(remove(now()));
   assert.is(late, 'rate-limited');
   assert.is((await factors.of(ADA))?.factors.length, 1);
   assert.is((await factors.prove(ADA, { ...NOTHING_SHOWN, code: now() }))?.kind, 'totp', 'a link is judged by itself');
@@ -129,11 +127,31 @@ test('codes are not guessed by who has links mailed: twenty are judged in a day,
   await using fixture = await AccountFixture.open();
   const { factors, now } = await withApp(fixture);
   fixture.now += 30_000;
-  const prove = (code: string) => factors.prove(ADA, { ...NOTHING_SHOWN, code });
-  for (let tries = 0; tries < 20; tries++) assert.is(await refusal(prove('000000')), 'second-factor-wrong');
-  assert.is(await refusal(factors.prove(ADA, NOTHING_SHOWN)), 'second-factor-needed', 'nothing shown is no try');
-  assert.is(await refusal(prove(now())), 'second-factor-wrong');
+  const prove = (code: string, passkey = '') => factors.prove(ADA, { ...NOTHING_SHOWN, code, passkey });
+  for (let right = 0; right < 25; right++) assert.is((await prove(now()))?.kind, 'totp', 'a right one is not counted');
+  const crowd = await Promise.all(Array.from({ length: 30 }, () => codeOf(prove('000000'))));
+  assert.is(crowd.filter((code) => code === 'second-factor-wrong').length, 20);
+  assert.is(crowd.filter((code) => code === 'rate-limited').length, 10);
+  assert.is(await codeOf(prove('')), 'second-factor-needed', 'nothing shown is no try');
+  assert.is(await codeOf(prove(now())), 'rate-limited');
+  assert.is(await codeOf(prove('', 'forged')), 'second-factor-wrong', 'a passkey is judged');
 });
+
+test('a passkey is not counted as a code that somebody guesses beside a link', async () => {
+  await using fixture = await AccountFixture.open();
+  const { factors, now } = await withApp(fixture);
+  fixture.now += 30_000;
+  const prove = (shown: Partial<ShownFactor>) => factors.prove(ADA, { ...NOTHING_SHOWN, ...shown });
+  for (let n = 0; n < 25; n++) assert.is(await codeOf(prove({ passkey: 'forged' })), 'second-factor-wrong');
+  assert.is((await prove({ code: now() }))?.kind, 'totp');
+});
+
+function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'taken',
+    (error: unknown) => (error instanceof LimitError || error instanceof AccountError ? error.code : String(error)),
+  );
+}
 
 test('what a passkey signs is another thing after each use of a factor', async () => {
   await using fixture = await AccountFixture.open();

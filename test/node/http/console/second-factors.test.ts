@@ -141,6 +141,20 @@ test('five codes are tried by a link, however they come; then it is none', async
   assert.is((await visitor.post(other, { code: codeOf(totp) })).status, 404);
 });
 
+test('twenty wrong codes a day are judged by all links; then a right one is 429 beside a link that still works', async () => {
+  const { email, totp } = await withApp();
+  for (let links = 0; links < 4; links++) {
+    const path = await linkTo(email);
+    for (let tries = 0; tries < 5; tries++) assert.is((await visitor.post(path, { code: '000000' })).status, 403);
+  }
+  const path = await linkTo(email);
+  const { status, text } = await visitor.post(path, { code: codeOf(totp) });
+  assert.is(status, 429, text);
+  assert.match(text, 'Too many wrong codes');
+  assert.match(text, 'name="code"');
+  assert.is((await visitor.get(path)).status, 200);
+});
+
 test('a recovery code is good once, in whatever case it is typed', async () => {
   const { email, codes, personId } = await withApp();
   const [code = ''] = codes;
