@@ -27,7 +27,7 @@ export type Calendar = Readonly<Static<typeof CalendarRowShape>>;
 
 /** (SHA-256 of the token of a calendar's address, hex) → whose it is. The token is nowhere. */
 export const calendarTable = jsonTable('calendar', CalendarRowShape);
-/** (account, API key) → SHA-256 of the token. */
+/** (account, API key) → SHA-256 of the token. Before there was one of each key: (account) → the same. */
 export const accountCalendarTable = new Table('account-calendar', textCodec);
 
 interface CalendarMaker {
@@ -60,13 +60,14 @@ export class Calendars {
     this.#options = options;
   }
 
-  /** Ends those that an older copy of the store brought back. */
+  /** Ends those that an older copy of the store brought back, and brings index rows of before to a key each. */
   static async open(options: CalendarsOptions): Promise<Calendars> {
     const { store, copiedAt } = options;
-    if (copiedAt !== null) {
-      for await (const [[digest = ''], calendar] of calendarTable.under(store, [])) {
-        if (Date.parse(calendar.createdAt) <= Date.parse(copiedAt)) await store.write(removal(calendar, digest));
-      }
+    for await (const [[digest = ''], calendar] of calendarTable.under(store, [])) {
+      const isVoid = copiedAt !== null && Date.parse(calendar.createdAt) <= Date.parse(copiedAt);
+      const moves = await movesOf(store, calendar, digest);
+      const operations = isVoid ? [...moves, ...removal(calendar, digest)] : moves;
+      if (operations.length > 0) await store.write(operations);
     }
     return new Calendars(options);
   }
@@ -124,6 +125,17 @@ export class Calendars {
 
 function removal({ account, key }: CalendarMaker, digest: string): readonly Operation[] {
   return [calendarTable.del(digest), accountCalendarTable.del(account, key)];
+}
+
+/**
+ * What brings the index row of a calendar under its key, where it still stands under the account alone. A key that made
+ * another one meanwhile keeps that: the one before ends.
+ */
+async function movesOf(store: Store, { account, key }: CalendarMaker, digest: string): Promise<readonly Operation[]> {
+  if ((await accountCalendarTable.get(store, account)) !== digest) return [];
+  const old = accountCalendarTable.del(account);
+  const isFree = (await accountCalendarTable.get(store, account, key)) === undefined;
+  return [old, isFree ? accountCalendarTable.put([account, key], digest) : calendarTable.del(digest)];
 }
 
 function digestOf(token: string): string {
