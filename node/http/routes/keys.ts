@@ -11,15 +11,16 @@ import {
 } from '../../../protocol/api/keys.ts';
 import { keyAnswer } from '../../accounts/api-key.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
+import { isWhole } from '../../accounts/caller.ts';
 import type { KeyRefusals } from '../../accounts/elsewhere/key-refusals.ts';
 import { isKeyId, type KeyId, KeyIdShape } from '../../accounts/key-id.ts';
+import { reachesAllOf } from '../../accounts/key-terms.ts';
 import { readJsonBody, readOptionalBody } from '../body.ts';
 import { requireScope } from '../gate.ts';
 import { type AddressOf, requireHome } from '../home-only.ts';
 import { fieldProblem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
-import { requireWholeAccount } from '../whole-account.ts';
 
 export interface KeyRouteServices {
   readonly keys: ApiKeys;
@@ -57,19 +58,19 @@ function listRoute({ keys, refusals, now }: KeyRouteServices): KeyRoute {
     documentation: {
       summary: 'The keys of the account',
       description:
-        'All of them, oldest first, those that have ended too. No text of a key is among it. Not for a key that is limited to ' +
-        'sources or to a period. At another node than the home ' +
-        'of the account, those that its newest statement lists: name, preset, last use and what replaced a key the home ' +
-        'alone knows.',
+        'All of them, oldest first, those that have ended too. No text of a key is among it. A key that is limited to ' +
+        'sources or to a period is shown itself and those that reach no further, which it may replace or end. At another ' +
+        'node than the home of the account, those that its newest statement lists: name, preset, last use and what ' +
+        'replaced a key the home alone knows.',
       answer: { shape: ListKeysAnswerShape, example: KEYS_EXAMPLE.list },
       problems: [],
     },
     async answer(_call, caller) {
-      requireWholeAccount(caller, 'The list has all keys of the account');
-      const { account, home } = caller;
+      const { account, home, key: asker } = caller;
       const at = now();
       const all = await (home === undefined ? keys : refusals).list(account.id);
-      return { body: { success: true, keys: all.map((key) => keyAnswer(key, at)) } };
+      const shown = isWhole(asker) ? all : all.filter((key) => key.id === asker.id || reachesAllOf(asker, key));
+      return { body: { success: true, keys: shown.map((key) => keyAnswer(key, at)) } };
     },
   };
 }

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import type { Ask, HttpAnswer } from '../../fixtures/test-node.ts';
+import { API_KEYS, type Ask, type HttpAnswer } from '../../fixtures/test-node.ts';
 import { requireProblem } from './problem-shape.ts';
 
 const sink = await TestMailSink.start();
@@ -44,7 +44,7 @@ const CALLS: readonly (readonly [string, (ask: Ask) => Promise<HttpAnswer>])[] =
   ['turns no mails on', (ask) => node.send('PUT', '/v1/mail-alerts', JSON.stringify(MAILS), ask)],
   ['turns no mails of the owner off', (ask) => node.send('DELETE', '/v1/mail-alerts', undefined, ask)],
   ['is not given the log', (ask) => node.get('/v1/audit-log', ask)],
-  ...['keys', 'people', 'sign-ins', 'second-factors', 'webhooks', `webhooks/${webhook}/deliveries`].map(
+  ...['people', 'sign-ins', 'second-factors', 'webhooks', `webhooks/${webhook}/deliveries`].map(
     (list) =>
       [`is not shown the list ${list.replace(webhook, ':id')}`, (ask: Ask) => node.get(`/v1/${list}`, ask)] as const,
   ),
@@ -66,6 +66,24 @@ for (const [what, call] of CALLS) {
     for (const [member, ask] of limited) requireProblem(await call(ask), 'scope-forbidden', member);
   });
 }
+
+test('a key that is limited to a part of its account is shown itself and the keys that reach no further', async () => {
+  const made = async (terms: JsonObject, ask: Ask): Promise<JsonObject> =>
+    accepted(await node.post('/v1/keys', terms, ask));
+  const idsFor = async (ask: Ask): Promise<unknown[]> => {
+    const { keys } = accepted(await node.get('/v1/keys', ask));
+    return Array.isArray(keys) ? keys.map((key) => Object(key).id) : [];
+  };
+  const whole = { key: API_KEYS.enterprise };
+  const own = await made({ scopes: ['keys:admin', 'attest:write'], sources: ['two', 'three'] }, whole);
+  const ask = { key: String(own.apiKey) };
+  const within = await made({ scopes: ['attest:write'], sources: ['three'] }, ask);
+  await made({ scopes: ['attest:write'], sources: ['one'] }, whole);
+  const ids = [own, within].map(({ key }) => Object(key).id);
+  assert.equal(await idsFor(ask), ids);
+  assert.is((await idsFor(whole)).length, 4, 'a key of the whole account is shown all');
+  for (const id of ids.toReversed()) accepted(await node.post(`/v1/keys/${String(id)}/rotate`, {}, ask));
+});
 
 test('a key of the whole account goes on with what others may not touch', async () => {
   for (const list of ['keys', 'people', 'sign-ins', 'second-factors', 'webhooks']) {
