@@ -56,6 +56,22 @@ export class ApiKeys {
     return (await this.#accountStore.keys(account)).map(({ key }) => key);
   }
 
+  /** Whether rotations, one after the other, have put a key in the place of another of the account. */
+  async isInPlaceOf(account: string, id: string, old: string): Promise<boolean> {
+    const replacedBy = new Map(
+      (await this.list(account)).map((key): [string, string | null] => [key.id, key.replacedBy]),
+    );
+    let one = old;
+    // No further than there are keys.
+    for (let steps = 0; steps < replacedBy.size; steps++) {
+      const next = replacedBy.get(one) ?? null;
+      if (next === id) return true;
+      if (next === null) return false;
+      one = next;
+    }
+    return false;
+  }
+
   /**
    * Makes a key, of the same person as the key that asks. One that an operator brings a second time is answered as it
    * is. Throws `AccountError`: `beyond-maker` where it would reach further than the key that asks, `terms-invalid`,

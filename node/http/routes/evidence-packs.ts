@@ -15,6 +15,7 @@ import {
 } from '../../../protocol/api/evidence-packs.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import type { ApiKeys } from '../../accounts/api-keys.ts';
 import { type Caller, whoActsBy } from '../../accounts/caller.ts';
 import type { PackRow } from '../../packs/pack-tables.ts';
 import type { Packs } from '../../packs/packs.ts';
@@ -32,6 +33,7 @@ const PACK_PARAMETER = { id: { description: 'Id of the pack.', shape: PackIdShap
 
 export interface PackRouteServices extends QuestionSources {
   readonly packs: Packs;
+  readonly accounts: { readonly keys: Pick<ApiKeys, 'isInPlaceOf'> };
   /** Throws where the node has no storage left. */
   readonly requireStorage: () => void;
 }
@@ -216,7 +218,8 @@ async function fileAnswer({ packs, now }: PackRouteServices, call: Call, caller:
   };
 }
 
-function deleteRoute({ packs }: PackRouteServices): KeyRoute {
+function deleteRoute(services: PackRouteServices): KeyRoute {
+  const { packs } = services;
   return {
     method: 'DELETE',
     path: `${PATH}/:id`,
@@ -225,8 +228,9 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
     documentation: {
       summary: 'Deletes the file of a pack, or ends its making',
       description:
-        'By who had it made (the same key, or the same person who signs in by mail) or a key with `governance:write`. What ' +
-        'it answers stays fixed: who asks the same again has the same file made.',
+        'By who had it made (the same key, one that rotations at this node put in its place, or the same person who signs ' +
+        'in by mail) or a key with `governance:write`; one of an earlier release, which did not keep who that was, by the ' +
+        'latter alone. What it answers stays fixed: who asks the same again has the same file made.',
       params: PACK_PARAMETER,
       answer: { shape: DeletedPackAnswerShape, example: PACKS_EXAMPLE.deleted },
       problems: ['invalid-field', 'pack-not-found'],
@@ -234,7 +238,7 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
     async answer({ params }, caller) {
       requirePackReach(caller);
       const id = packParameter(params);
-      requireAsker(caller, await packs.get(caller.account.id, id));
+      await requireAsker(services, caller, await packs.get(caller.account.id, id));
       await packs.remove(caller.account.id, id);
       return { body: { success: true, packId: id, deleted: true } };
     },
@@ -242,8 +246,13 @@ function deleteRoute({ packs }: PackRouteServices): KeyRoute {
 }
 
 /** A key that may read alone takes no file away from others. Throws `Problem` 403. */
-function requireAsker({ key }: Caller, { askedBy }: PackRow): void {
+async function requireAsker(
+  { accounts }: PackRouteServices,
+  { account, key }: Caller,
+  { askedBy }: PackRow,
+): Promise<void> {
   if (askedBy === whoActsBy(key) || key.scopes.includes('governance:write')) return;
+  if (askedBy !== undefined && (await accounts.keys.isInPlaceOf(account.id, key.id, askedBy))) return;
   throw new Problem(
     'scope-forbidden',
     'Another has this pack made: only they, or a key with governance:write, delete it.',
