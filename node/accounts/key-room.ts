@@ -1,5 +1,4 @@
 import { MAX_STATED_KEYS } from '../../protocol/accounts/statement.ts';
-import { MAX_SIGN_INS } from '../../protocol/api/sign-ins.ts';
 import { AccountError } from './account-error.ts';
 import type { HeldKey } from './account-store.ts';
 import { keyState } from './api-key.ts';
@@ -12,6 +11,9 @@ export const MAX_KEYS = 100;
  */
 export const MAX_KEYS_OF_ALL = MAX_STATED_KEYS;
 
+/** Keys of one account for sign-ins by mail that are kept. Over it, the oldest ends. */
+export const MAX_SIGN_IN_KEYS = 100;
+
 /** How a key comes to be: callers make it, it takes the place of one of theirs, or it is for one sign-in by mail. */
 export type KeyOrigin = 'made' | 'replacement' | 'sign-in';
 
@@ -19,7 +21,7 @@ export type KeyOrigin = 'made' | 'replacement' | 'sign-in';
 const LIMITS: Readonly<Record<KeyOrigin, { readonly usual: number; readonly most: number }>> = {
   made: { usual: MAX_KEYS, most: MAX_KEYS },
   replacement: { usual: MAX_KEYS, most: MAX_KEYS_OF_ALL },
-  'sign-in': { usual: MAX_SIGN_INS, most: MAX_SIGN_INS },
+  'sign-in': { usual: MAX_SIGN_IN_KEYS, most: MAX_SIGN_IN_KEYS },
 };
 
 /** Keys that go, so that there is room for another one. */
@@ -43,7 +45,7 @@ export function roomFor(origin: KeyOrigin, held: readonly HeldKey[], now: number
   const excess = Math.max(0, same.length - ended.length + 1 - most);
   const inForce = givingWay(origin, active).slice(0, excess);
   if (inForce.length === excess) return { ended, inForce };
-  throw new AccountError('too-many-keys', `an account has at most ${MAX_KEYS} keys; revoke one first`);
+  throw new AccountError('too-many-keys', `an account has at most ${most} such keys; revoke one first`);
 }
 
 /** Keys in force that end where there is no room otherwise, the first of them first. */

@@ -26,8 +26,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * The terms of a new key, which is of the same person as its maker. `maker` are the terms of the key that asks, null
- * where an operator does; `now` is in epoch milliseconds. Throws `AccountError` `terms-invalid`, `terms-missing`, or `beyond-maker` where more is asked for than
- * the maker has.
+ * where an operator does; `now` is in epoch milliseconds. Throws `AccountError` `terms-invalid`, `terms-missing`, or
+ * `beyond-maker` where more is asked for than the maker has.
  */
 export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number): KeyTerms {
   const preset = request.preset ?? null;

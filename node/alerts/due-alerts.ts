@@ -15,10 +15,16 @@ import { placeAt } from './incident-place.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Incidents of one account that a look goes through by their clocks, and by when they were recorded; how many at a time. */
+/**
+ * Incidents of one account that a look goes through by their clocks, and by when they were recorded; how many at a
+ * time.
+ */
 const MAX_INCIDENTS = 1_000;
 const PAGE = 100;
-/** How long after its end a clock that was missed, or a record of an end that was past, is still told of. In milliseconds. */
+/**
+ * How long after its end a clock that was missed, or a record of an end that was past, is still told of. In
+ * milliseconds.
+ */
 const LATE_MS = 7 * DAY_MS;
 /** Before the end of a key, and of a lock. In milliseconds. */
 const KEY_ENDS_MS = 7 * DAY_MS;

@@ -94,7 +94,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'last-admin-key':
     'No other key could administer the account any more. Rotate this one, with `overlapSeconds` 0 where it must end now.',
   'too-many-keys':
-    'The account has a hundred API keys in use, those of sign-ins by mail not counted. Revoke one first.',
+    'The account has all the API keys in use that it may have: a hundred, or 128 with those that were replaced and those in the place of lost ones; those of sign-ins by mail are not counted. Revoke one first.',
   'pack-not-ready': 'The pack is still to be made, or its making failed: `GET /v1/evidence-packs/:id` says which.',
   'as-of-unavailable':
     'What was known then is not kept any more: the catalogue of frameworks, or what the first asking of the question fixed. Ask with a later `asOf`.',

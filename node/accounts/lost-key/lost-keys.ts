@@ -116,7 +116,8 @@ export class LostKeys implements AsyncDisposable {
   /**
    * Makes a key that may do everything, ends the keys named, and spends the link. Throws `AccountError`:
    * `link-invalid`; `second-factor-needed` and `second-factor-wrong`; `key-not-found` and `key-ended`, naming `revoke`;
-   * `too-many-keys`; and `LimitError`. Then nothing has changed, and the link still works, `MAX_CODE_TRIES` times where a code is tried.
+   * `too-many-keys`; and `LimitError`. Then nothing has changed, and the link still works, `MAX_CODE_TRIES` times where a
+   * code is tried.
    */
   async replace(token: string, revoke: readonly string[], shown = NOTHING_SHOWN): Promise<Replacement> {
     const digest = tokenDigest(token);
@@ -137,7 +138,7 @@ export class LostKeys implements AsyncDisposable {
 
   /**
    * Spends a link to sign in, for a key that may do everything and ends with the sign-in: what holds for keys holds for
-   * whoever came by mail. Past `MAX_SIGN_INS` such keys of the account the oldest ends. Throws `AccountError`:
+   * whoever came by mail. Past `MAX_SIGN_IN_KEYS` such keys of the account the oldest ends. Throws `AccountError`:
    * `link-invalid`, `second-factor-needed`, `second-factor-wrong`; and `LimitError`.
    */
   async signIn(token: string, shown = NOTHING_SHOWN): Promise<MailedKey> {

@@ -57,7 +57,8 @@ export class People {
 
   /**
    * Invites a person, by mail. Throws `AccountError` `terms-invalid`,
-   * `beyond-maker` where they may do or see more than the key that asks, or for longer, `person-exists`, `too-many-people`; `LimitError`.
+   * `beyond-maker` where they may do or see more than the key that asks, or for longer, `person-exists`,
+   * `too-many-people`; `LimitError`.
    */
   async invite(account: string, key: string, { email, role, expiresAt }: InviteRequest) {
     const { accountStore, mailer, limits, record } = this.#options;
@@ -150,7 +151,7 @@ export class People {
       const { accountStore } = this.#options;
       await accountStore.change(async () => {
         const now = accountStore.now();
-        const theirs = (await accountStore.keys(account)).filter((held) => isOf(person, held.key, now));
+        const theirs = (await accountStore.keys(account)).filter((held) => isInForceOf(person, held.key, now));
         const revokedAt = timestampOf(now);
         const revoked = theirs.flatMap((held) => keyOperations(held.digest, { ...held.key, revokedAt }));
         return {
@@ -185,7 +186,7 @@ export class People {
 }
 
 /** Whether a key in force is a person's: of a sign-in, or made by a key of theirs. */
-function isOf({ id }: Person, key: ApiKey, now: number): boolean {
+function isInForceOf({ id }: Person, key: ApiKey, now: number): boolean {
   return key.holder === id && keyState(key, now) === 'active';
 }
 

@@ -7,7 +7,7 @@ import type { Account } from '../account.ts';
 import { type ApiKey, keyState } from '../api-key.ts';
 import { namesOthers } from './statement-tables.ts';
 
-/** Longest payload of a statement, in bytes: a hundred keys of a few sources each are below it. */
+/** Longest payload of a statement, in bytes: as many keys as one may state, of a few sources each, are below it. */
 const MAX_STATEMENT_BYTES = 128 << 10;
 
 /**

@@ -402,7 +402,8 @@ export const FORMS: readonly ConsoleForm[] = [
     'Make it',
     {
       about:
-        'It is a secret, shown once, for programs that show calendars. It takes the place of the one that you made before.',
+        'It is a secret, shown once, for programs that show calendars. It takes the place of the ' +
+        'one that was made in this sign-in, or by this key.',
     },
   ),
   change(['calendar-delete', 'webhooks'], 'DELETE', '/v1/calendar', 'End the address of the calendar', 'End it'),

@@ -1,13 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MailedTerms } from '../../../node/accounts/api-keys.ts';
-import { MAX_KEYS, MAX_KEYS_OF_ALL } from '../../../node/accounts/key-room.ts';
+import { MAX_KEYS, MAX_KEYS_OF_ALL, MAX_SIGN_IN_KEYS } from '../../../node/accounts/key-room.ts';
 import type { KeyRequest } from '../../../node/accounts/key-terms.ts';
 import { newKeyId } from '../../../node/accounts/key-id.ts';
 import { newKeyText } from '../../../node/accounts/key-text.ts';
 import { statementDraft } from '../../../node/accounts/statements/statement-draft.ts';
 import { readAccountStatement } from '../../../protocol/accounts/statement.ts';
-import { MAX_SIGN_INS } from '../../../protocol/api/sign-ins.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AccountFixture, DAY_MS, EU, HOUR_MS, refusal, refused, US } from './account-fixture.ts';
 
@@ -270,7 +269,7 @@ test('keys of sign-ins by mail take no room of others; past their own number the
   const { keys } = fixture.accounts;
   const made = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
   const first = await signedIn(fixture);
-  for (let i = 1; i < MAX_SIGN_INS; i++) await signedIn(fixture);
+  for (let i = 1; i < MAX_SIGN_IN_KEYS; i++) await signedIn(fixture);
   assert.is(await stateOf(fixture, first.apiKey), 'active');
   for (let i = 1; i < MAX_KEYS; i++) await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator')), 'too-many-keys');
@@ -285,13 +284,13 @@ test('keys of sign-ins by mail take no room of others; past their own number the
     ],
   );
   assert.is(await stateOf(fixture, made.apiKey), 'active');
-  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS + MAX_SIGN_INS);
+  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS + MAX_SIGN_IN_KEYS);
   const { accountStore } = fixture.accounts;
   const account = { ...(await accountStore.requireAccount('acc_eu_acme')), nodes: [EU, US] };
   const held = await accountStore.keys('acc_eu_acme');
   const { payload } = statementDraft({ home: EU, account, keys: held, version: 1, now: fixture.now });
   assert.is(readAccountStatement(payload).keys.length, MAX_KEYS, 'what other nodes are told of');
-  const taken = keys.rotate('acc_eu_acme', last.key.id, 0, 'operator');
+  const taken = keys.rotate('acc_eu_acme', last.key.id, 0, { key: last.key.id });
   assert.is(
     await refusal(taken),
     'too-many-keys',
@@ -299,7 +298,7 @@ test('keys of sign-ins by mail take no room of others; past their own number the
   );
   fixture.now += HOUR_MS;
   await signedIn(fixture);
-  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS + MAX_SIGN_INS, 'one that ended makes room');
+  assert.is((await keys.list('acc_eu_acme')).length, MAX_KEYS + MAX_SIGN_IN_KEYS, 'one that ended makes room');
 });
 
 test('a rotation has room where all keys are in use; of too many that go on for a while the first to end makes it', async () => {
