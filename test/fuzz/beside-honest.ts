@@ -20,7 +20,17 @@ const MINUTE_MS = 60_000;
 const MORE_BYTES = 2;
 const BUSY = '503 dependency-unavailable';
 /** Written now and then, whoever asks. */
-const SELDOM = ['api-key', 'audit-day', 'audit-head', 'tally', 'tally-end', 'usage', 'usage-end'];
+const SELDOM = [
+  'api-key',
+  'audit-closed',
+  'audit-day',
+  'audit-head',
+  'settlement-closed',
+  'tally',
+  'tally-end',
+  'usage',
+  'usage-end',
+];
 /** Written with groups, batches and decisions: how many records meet in one depends on when they come. */
 const SHARED = [
   'group',
