@@ -243,7 +243,7 @@ export class AccountStore implements AsyncDisposable {
     return held;
   }
 
-  /** All keys of an account, oldest first. Few: see `roomFor`. */
+  /** All keys of an account, oldest first. Few: see `spaceFor`. */
   async keys(account: string): Promise<HeldKey[]> {
     const held: HeldKey[] = [];
     for await (const [, digest] of accountKeyTable.under(this.#store, [account])) {

@@ -6,7 +6,7 @@ import { type AccountEvent, type Actor, keyEvent, type MailedActor } from './acc
 import type { AccountStore, Change, HeldKey } from './account-store.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
 import { type KeyId, newKeyId } from './key-id.ts';
-import { type KeyOrigin, type KeyRoom, roomFor } from './key-room.ts';
+import { type KeyOrigin, type FreedKeys, spaceFor } from './key-limits.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
 import { requireStatable } from './statements/statement-draft.ts';
@@ -85,9 +85,9 @@ export class ApiKeys {
       if (again !== undefined) return unchanged(again);
       const terms = termsOf(request, maker, this.#accountStore.now());
       const issued = await this.#issue(account, terms, given);
-      const room = await this.#roomFor('made', issued);
+      const freed = await this.#spaceFor('made', issued);
       return {
-        operations: [...removals(room), ...keyOperations(issued.digest, issued.key)],
+        operations: [...removals(freed), ...keyOperations(issued.digest, issued.key)],
         events: [keyEvent('key.created', issued.key, actor)],
         result: { apiKey: issued.apiKey, key: issued.key },
       };
@@ -96,7 +96,7 @@ export class ApiKeys {
 
   /**
    * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds), or at once where the
-   * account has no room for both. It is of the same person; one of nobody known is from then on of whoever signs in by
+   * account has no space for both. It is of the same person; one of nobody known is from then on of whoever signs in by
    * mail and asks. Throws `AccountError`: `key-not-found`, `key-ended`, `beyond-maker` where the key reaches further
    * than the one that asks or is of somebody else, `too-many-keys`.
    */
@@ -122,18 +122,18 @@ export class ApiKeys {
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
       // The key in the place of a sign-in's is one more that callers have.
       const origin = old.key.signIn === true ? 'made' : 'replacement';
-      const room = await this.#roomFor(origin, issued, [{ digest: old.digest, key: replaced }]);
-      const isOver = room.inForce.some(({ digest }) => digest === old.digest);
+      const freed = await this.#spaceFor(origin, issued, [{ digest: old.digest, key: replaced }]);
+      const isOver = freed.inForce.some(({ digest }) => digest === old.digest);
       return {
-        // The key that is replaced may be the one that makes room: its removal stands last.
+        // The key that is replaced may be the one that makes space: its removal stands last.
         operations: [
           ...keyOperations(old.digest, replaced),
-          ...removals(room),
+          ...removals(freed),
           ...keyOperations(issued.digest, issued.key),
         ],
         events: [
           keyEvent('key.rotated', replaced, actor),
-          ...endings(room),
+          ...endings(freed),
           keyEvent('key.created', issued.key, actor),
         ],
         result: {
@@ -169,7 +169,7 @@ export class ApiKeys {
    * Makes a key that may do everything, and ends others, in one write with the operations of `spend`, which is asked
    * while no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
    * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys` where keys in the place of lost ones have taken
-   * all the room that they have beyond others, and `revoke` names none.
+   * all the space that they have beyond others, and `revoke` names none.
    */
   replaceLost(
     spend: () => Promise<SpentLink>,
@@ -181,13 +181,13 @@ export class ApiKeys {
       const ended: HeldKey[] = [];
       for (const id of revoke) ended.push(await this.#ended(account, id));
       const issued = await this.#issue(account, { ...ADMIN_TERMS, ...terms }, {});
-      const room = await this.#roomFor(terms.signIn === true ? 'sign-in' : 'replacement', issued, ended);
+      const freed = await this.#spaceFor(terms.signIn === true ? 'sign-in' : 'replacement', issued, ended);
       const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
       const events = ended.map(({ key }) => keyEvent('key.revoked', key, by));
       return {
-        // A key that ends with this may be the one that makes room: its removal stands last.
-        operations: [...operations, ...old, ...removals(room), ...keyOperations(issued.digest, issued.key)],
-        events: [...events, ...endings(room), keyEvent('key.created', issued.key, by)],
+        // A key that ends with this may be the one that makes space: its removal stands last.
+        operations: [...operations, ...old, ...removals(freed), ...keyOperations(issued.digest, issued.key)],
+        events: [...events, ...endings(freed), keyEvent('key.created', issued.key, by)],
         result: { apiKey: issued.apiKey, key: issued.key, revoked: ended.map(({ key }) => key) },
       };
     });
@@ -224,17 +224,17 @@ export class ApiKeys {
   }
 
   /** `changed`: others as the change that is under way leaves them. Throws `AccountError` `too-many-keys`. */
-  async #roomFor(origin: KeyOrigin, issued: HeldKey, changed: readonly HeldKey[] = []): Promise<KeyRoom> {
+  async #spaceFor(origin: KeyOrigin, issued: HeldKey, changed: readonly HeldKey[] = []): Promise<FreedKeys> {
     const { node: home } = this.#accountStore;
     const now = this.#accountStore.now();
     const account = await this.#accountStore.requireAccount(issued.key.account);
     const held = (await this.#accountStore.keys(account.id)).map(
       (one) => changed.find(({ digest }) => digest === one.digest) ?? one,
     );
-    const room = roomFor(origin, held, now);
-    const left = held.filter((one) => !room.ended.includes(one) && !room.inForce.includes(one));
+    const freed = spaceFor(origin, held, now);
+    const left = held.filter((one) => !freed.ended.includes(one) && !freed.inForce.includes(one));
     requireStatable({ home, account, keys: [...left, issued], now });
-    return room;
+    return freed;
   }
 
   async #requireAnotherAdmin(key: ApiKey): Promise<void> {
@@ -276,11 +276,11 @@ function endOf({ expiresAt }: ApiKey, now: number, overlapSeconds: number): ApiK
   return expiresAt !== null && Date.parse(expiresAt) <= end ? expiresAt : timestampOf(end);
 }
 
-function removals({ ended, inForce }: KeyRoom): Operation[] {
+function removals({ ended, inForce }: FreedKeys): Operation[] {
   return [...ended, ...inForce].flatMap(({ digest, key }) => keyRemoval(digest, key));
 }
 
-function endings({ inForce }: KeyRoom): AccountEvent[] {
+function endings({ inForce }: FreedKeys): AccountEvent[] {
   return inForce.map(({ key }) => keyEvent('key.revoked', key, 'node'));
 }
 

@@ -36,13 +36,13 @@ const SETTLING_MS = [2_000, 5_000] as const;
 export const MAX_UNFOUNDED = 16;
 
 /**
- * So long keys are not pulled again from a peer of whose all that is lacking here was refused for want of room. In
+ * Keys are not pulled again from a peer for so long where all of its that lack here are more than is kept. In
  * milliseconds.
  */
-const NO_ROOM_REST_MS = 300_000;
+const TOO_MANY_REST_MS = 300_000;
 
-/** Two sets of a member's keys: that of a peer holds some that there is no room for in this node's. */
-interface NoRoom {
+/** Two sets of a member's keys: what a peer's has beside this node's is more than is kept. */
+interface TooMany {
   readonly own: Sha256Hash | undefined;
   readonly theirs: Sha256Hash;
   /** Of the monotonic clock, in milliseconds. */
@@ -81,7 +81,7 @@ export class HeadExchange implements AsyncDisposable {
   /** Peer → node → how far the peer said last that it holds that chain. */
   readonly #told = new Map<NodeId, ReadonlyMap<NodeId, number>>();
   /** By peer and member. */
-  readonly #noRoom = new Map<string, NoRoom>();
+  readonly #tooMany = new Map<string, TooMany>();
   readonly #task = new PeriodicTask(HEAD_EXCHANGE_MS, async () => this.exchangeAll());
 
   constructor(options: HeadExchangeOptions) {
@@ -234,7 +234,7 @@ export class HeadExchange implements AsyncDisposable {
     const own = keys.digest(node);
     if (keys.rosters.member(node) === undefined || own === theirs) return false;
     if (keys.lacksRevocation(node)) return true;
-    const known = this.#noRoom.get(`${peer}/${node}`);
+    const known = this.#tooMany.get(`${peer}/${node}`);
     if (known?.own === own && known?.theirs === theirs && performance.now() < known.until) return false;
     return keys.directory.of(node).length < MAX_CERTIFICATES;
   }
@@ -246,9 +246,9 @@ export class HeadExchange implements AsyncDisposable {
       else if (item.kind === 'revocation') await keys.learnRevocation(item.signed);
     });
     if (tooMany === 0 || others > 0) return;
-    const until = performance.now() + NO_ROOM_REST_MS;
-    this.#noRoom.set(`${peer}/${node}`, { own: keys.digest(node), theirs, until });
-    this.#options.log.warn({ peer, node, statements: tooMany }, 'a peer holds more statements than there is room for');
+    const until = performance.now() + TOO_MANY_REST_MS;
+    this.#tooMany.set(`${peer}/${node}`, { own: keys.digest(node), theirs, until });
+    this.#options.log.warn({ peer, node, statements: tooMany }, 'a peer holds more statements than are kept here');
   }
 
   async #pullProofs(peer: NodeId): Promise<void> {
@@ -259,7 +259,7 @@ export class HeadExchange implements AsyncDisposable {
 
   /**
    * One statement that does not hold, or not yet, must not hide the others; of many that do not, no more are checked.
-   * Resolves to how many were refused: for want of room, and for reasons that may pass.
+   * Resolves to how many were refused: as more than is kept, and for reasons that may pass.
    */
   async #learnAll(
     peer: NodeId,

@@ -6,8 +6,6 @@ import { SECOND_FACTOR_KINDS, SecondFactorHolderShape } from './second-factors.t
 
 /** How long somebody stays signed in at most. In hours. */
 export const SIGN_IN_HOURS = 12;
-/** Sign-ins of one account at the same time. Over it, the oldest ends. */
-export const MAX_SIGN_INS = 100;
 
 /** `sin_eu_01J…`: names a sign-in and says nothing about its secret. */
 export type SignInId = string & { readonly __brand: 'SignInId' };

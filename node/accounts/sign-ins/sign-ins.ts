@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { MAX_SIGN_INS, SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
+import { SIGN_IN_HOURS } from '../../../protocol/api/sign-ins.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { KeyedLock } from '../../concurrency/keyed-lock.ts';
 import { PeriodicTask } from '../../concurrency/periodic-task.ts';
@@ -27,6 +27,8 @@ import {
   signInTable,
 } from './sign-in-table.ts';
 
+/** Sign-ins of one account at the same time. Over it, the oldest ends. */
+export const MAX_SIGN_INS = 100;
 const HOUR_MS = 3_600_000;
 /** How often those that are over are removed. In milliseconds. */
 const SWEEP_MS = HOUR_MS;

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MailedTerms } from '../../../node/accounts/api-keys.ts';
-import { MAX_KEYS, MAX_KEYS_OF_ALL, MAX_SIGN_IN_KEYS } from '../../../node/accounts/key-room.ts';
+import { MAX_KEYS, MAX_KEYS_OF_ALL, MAX_SIGN_IN_KEYS } from '../../../node/accounts/key-limits.ts';
 import type { KeyRequest } from '../../../node/accounts/key-terms.ts';
 import { newKeyId } from '../../../node/accounts/key-id.ts';
 import { newKeyText } from '../../../node/accounts/key-text.ts';

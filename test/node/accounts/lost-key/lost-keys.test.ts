@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_KEYS, MAX_KEYS_OF_ALL } from '../../../../node/accounts/key-room.ts';
+import { MAX_KEYS, MAX_KEYS_OF_ALL } from '../../../../node/accounts/key-limits.ts';
 import { SIGN_UP_ALLOWANCE } from '../../../../node/accounts/limits/allowances.ts';
 import { LimitError } from '../../../../node/accounts/limits/limit-error.ts';
 import { LINK_MS, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';

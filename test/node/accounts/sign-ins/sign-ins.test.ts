@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_SIGN_INS } from '../../../../protocol/api/sign-ins.ts';
+import { MAX_SIGN_INS } from '../../../../node/accounts/sign-ins/sign-ins.ts';
 import type { MailedTerms } from '../../../../node/accounts/api-keys.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
