@@ -62,7 +62,7 @@ const MOST_RESTING = 1;
 /** What ends each of them, the one that rests longest first. */
 const RESTING = new Set<() => void>();
 /** Pools of which several may have a thread at a time: small threads, each a little slower, that end soon. */
-export const SMALL_THREAD = { youngHeapMiB: 8, idleMs: 2_000 } as const;
+export const SMALL_THREAD = { youngHeapMiB: 4, idleMs: 2_000 } as const;
 const GIVING_WAY = new URL('./giving-way.ts', import.meta.url).href;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { DEFAULT_MAX_DEPTH } from '../../protocol/json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import {
   parsePayment,
@@ -46,16 +46,21 @@ import type { SplitText } from './item-splitter.ts';
 import { parsePart, partText, readLongBody, splitItems } from './long-body.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
 import { Problem, type ProblemCode, toProblem } from './problem.ts';
-import type { Answer, Call, PaidRoute, PaidWork } from './route.ts';
+import type { Answer, BodyItems, Call, PaidRoute, PaidWork } from './route.ts';
 
-/** A body with one long member. Holds a place among the large bodies until it is disposed. */
-interface SplitBody extends Disposable {
+/** The body of a paid call. Holds a place among the bodies under work until it is disposed. */
+interface PaidBody extends Disposable {
   /** How long it is. */
   readonly bytes: number;
   /** SHA-256 of the bytes as they came, in hex. */
   readonly digest: string;
   /** Throws `Problem` `invalid-json`, `invalid-field` or `payload-too-large`, which name the item at fault. */
-  parse(): Promise<JsonObject>;
+  parse(): Promise<ParsedBody>;
+}
+
+interface ParsedBody {
+  readonly value: JsonObject;
+  readonly items: BodyItems;
 }
 
 /** Bounds on the items, and who answers for what they take. */
@@ -65,12 +70,14 @@ interface HeldItems extends ItemLimits {
 
 /** The items' own nesting: they stand in a member of the body. */
 const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 2;
+/** Of a body without a long member. */
+export const NO_ITEMS: BodyItems = { each: () => Promise.resolve() };
 
 /**
- * The body of a request that may be tens of megabytes long, read and hashed in slices; it is parsed in slices too, its
- * items one by one, and only where it is asked for. Throws what `readJsonBody` throws before it parses.
+ * The body of a request that may be tens of megabytes long, read and hashed in slices; it is split where it is asked
+ * for, and its items are parsed one by one. Throws what `readJsonBody` throws before it parses.
  */
-async function readSplitBody(request: IncomingMessage, body: BodyLimits, limits: HeldItems): Promise<SplitBody> {
+async function readSplitBody(request: IncomingMessage, body: BodyLimits, limits: HeldItems): Promise<PaidBody> {
   using holding = new DisposableStack();
   const long = holding.use(await readLongBody(request, body, limits.holder));
   const digest = await long.digest();
@@ -83,17 +90,15 @@ async function readSplitBody(request: IncomingMessage, body: BodyLimits, limits:
   };
 }
 
-async function parsed({ skeleton, items }: SplitText, limits: ItemLimits): Promise<JsonObject> {
-  const head = parsePart(partText(skeleton, 'The body'), DEFAULT_MAX_DEPTH, MAX_BODY_VALUES, 'The body');
-  if (!isJsonObject(head)) throw new Problem('invalid-json', 'The body must be a JSON object.');
-  // Not an array, or left out: the schema of the route says so.
-  if (items.length === 0) return head;
-  const values: JsonValue[] = [];
-  await new TimeSlices().each(items, (item, index) => {
-    const name = `${limits.member}[${index}]`;
-    values.push(parsePart(partText(item, name), ITEM_DEPTH, limits.maxValues, name));
-  });
-  return { ...head, [limits.member]: values };
+function parsed({ skeleton, items }: SplitText, { member, maxValues }: ItemLimits): ParsedBody {
+  const value = parsePart(partText(skeleton, 'The body'), DEFAULT_MAX_DEPTH, MAX_BODY_VALUES, 'The body');
+  if (!isJsonObject(value)) throw new Problem('invalid-json', 'The body must be a JSON object.');
+  const each: BodyItems['each'] = (work) =>
+    new TimeSlices().each(items, (item, index) => {
+      const name = `${member}[${index}]`;
+      work(parsePart(partText(item, name), ITEM_DEPTH, maxValues, name), index);
+    });
+  return { value, items: { each } };
 }
 
 export interface PaidGateOptions {
@@ -115,14 +120,19 @@ export interface PaidGateOptions {
   readonly extensionsOf?: (route: PaidRoute) => JsonObject;
 }
 
-/** Several long bodies that are parsed in turns would all be in memory, ten times as long as they came. */
+/** Several long bodies that are made into records in turns would all be in memory, ten times as long as they came. */
 const LONG_BODIES = new Semaphore({ places: 1 });
 
-/** What a route makes of a body: of one that is long, when those that came before it are made into drafts. */
-async function prepared(route: PaidRoute, call: Call, body: SplitBody): Promise<PaidWork> {
-  if (route.body?.items === undefined) return route.prepare(call, await body.parse());
-  using _turn = await LONG_BODIES.enter();
-  return await route.prepare(call, await body.parse());
+/** A turn among the bodies that may be long, until it is disposed; other routes have none to wait for. */
+async function turnOf({ body }: PaidRoute, signal?: AbortSignal): Promise<Disposable> {
+  return body?.items === undefined ? NOTHING_HELD : LONG_BODIES.enter(signal);
+}
+
+/** What a route makes of a body. */
+async function prepared(route: PaidRoute, call: Call, body: PaidBody): Promise<PaidWork> {
+  using _turn = await turnOf(route);
+  const { value, items } = await body.parse();
+  return await route.prepare(call, value, items);
 }
 
 /** A request of a paid route, as it came. */
@@ -224,7 +234,8 @@ export class PaidGate {
         requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
         if (tenant !== null) recording.ownedBy(tenant.account);
-        return work({ payer, account, caller: tenant, recording, signal });
+        using _turn = await turnOf(route, signal);
+        return await work({ payer, account, caller: tenant, recording, signal });
       };
     });
     return paidAnswer(outcome);
@@ -247,7 +258,7 @@ export class PaidGate {
   }
 
   /** Read and not yet parsed: held until the call is answered. */
-  async #bodyOf({ call: { context }, route: { method, body } }: Visit): Promise<SplitBody> {
+  async #bodyOf({ call: { context }, route: { method, body } }: Visit): Promise<PaidBody> {
     if (method !== 'POST') return wholeBody('', () => ({}));
     const { req } = context;
     if (body?.items !== undefined) return readSplitBody(req, body, { ...body.items, holder: askerOf(req) });
@@ -339,11 +350,11 @@ export class PaidGate {
 }
 
 /** A body of the usual size, parsed where it is asked for. */
-function wholeBody(text: string, parse: () => JsonObject, claimed = NOTHING_HELD): SplitBody {
+function wholeBody(text: string, parse: () => JsonObject, claimed = NOTHING_HELD): PaidBody {
   return {
     bytes: Buffer.byteLength(text),
     digest: hash('sha256', text, 'hex'),
-    parse: async () => parse(),
+    parse: async () => ({ value: parse(), items: NO_ITEMS }),
     [Symbol.dispose]: () => claimed[Symbol.dispose](),
   };
 }

@@ -76,11 +76,20 @@ export interface PaidRoute extends RoutePath {
    */
   requireReady?(): void;
   /**
-   * Checks a request that shows a payment, and hands over the work. `body`: that of a POST, else empty. Throws
-   * `Problem` 400 and the like: nothing is charged, and the payment stays as good as it was. Nothing may be done or
-   * recorded here.
+   * Checks a request that shows a payment, and hands over the work. `body`: that of a POST, else empty; each of its
+   * `items` stands in it as a zero. Throws `Problem` 400 and the like: nothing is charged, and the payment stays as good
+   * as it was. Nothing may be done or recorded here.
    */
-  prepare(call: Call, body: JsonObject): Promise<PaidWork> | PaidWork;
+  prepare(call: Call, body: JsonObject, items: BodyItems): Promise<PaidWork> | PaidWork;
+}
+
+/** The items of the long member of a body, until the call is answered. */
+export interface BodyItems {
+  /**
+   * Parses each and hands it over, in order and in slices: of a wallet that may have no money nothing more is held.
+   * Throws `Problem` `invalid-json`, which names the item, and what `work` throws.
+   */
+  each(work: (value: JsonValue, index: number) => void): Promise<void>;
 }
 
 /**

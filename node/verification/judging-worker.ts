@@ -12,15 +12,14 @@ const suite = cachingSuite(nativeSuite);
 parentPort?.on('message', (order: JudgingOrder) => {
   const { buffer } = order.bundle;
   const word = wordOn(order);
-  const isGivenBack = 'questions' in word;
-  parentPort?.postMessage(word, isGivenBack ? [buffer] : []);
-  // The memory of what is judged is free at once, and not when it is next looked for.
-  if (!isGivenBack) buffer.transfer(0);
+  parentPort?.postMessage(word, 'questions' in word ? [buffer] : []);
+  free(buffer);
 });
 
 function wordOn(order: JudgingOrder): JudgingWord {
   const { bundle } = order;
   const text = Buffer.from(bundle.buffer, bundle.byteOffset, bundle.byteLength).toString('utf8');
+  if ('terms' in order) free(bundle.buffer);
   try {
     if ('limits' in order) return { questions: questionsOf(suite, text, order.limits), bundle };
     return { judged: judgeBundle(suite, text, order.terms) };
@@ -32,4 +31,9 @@ function wordOn(order: JudgingOrder): JudgingWord {
     if (error instanceof JsonError) return { notJson: { code: error.code, message: error.message } };
     throw error;
   }
+}
+
+/** What is given back to nobody is free at once, and not when it is next looked for. */
+function free(buffer: ArrayBuffer): void {
+  if (!buffer.detached) buffer.transfer(0);
 }

@@ -12,7 +12,6 @@ import {
 import { encodeBase64url } from '../../../protocol/bytes.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { type BatchService, SERVICES } from '../../../protocol/payments/prices.ts';
-import { TimeSlices } from '../../concurrency/time-slices.ts';
 import type { Blank } from '../../payments/answer-draft.ts';
 import type { PreparedRecord } from '../../payments/paid-recording.ts';
 import { payloadHandle } from '../../verification/attestation/attestation-answer.ts';
@@ -23,7 +22,7 @@ import { occurredAtOf } from '../recording/decision-claims.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional } from '../recording/sizes.ts';
 import { BatchWarnings, TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
-import type { PaidCall, PaidRoute } from '../route.ts';
+import type { BodyItems, PaidCall, PaidRoute } from '../route.ts';
 import { unknownMembers, validator } from '../validation.ts';
 import {
   ATTESTATION_BLANKS,
@@ -31,15 +30,13 @@ import {
   ownedDraft,
   paidDecisionDraft,
   type SaltedDraft,
-  type UnownedDraft,
   type VerifyUrl,
 } from './attested-summary.ts';
 
-/** A batch whose form is right: not yet anybody's. */
+/** A batch whose form is right. Its decisions are parsed anew where they are drafted: a wallet may have no money. */
 interface Batch {
   readonly agentId: string;
-  readonly drafts: readonly UnownedDraft[];
-  /** The caller's own names, in the order of the drafts. */
+  /** The caller's own names, in order. */
   readonly recordIds: readonly (string | null)[];
   readonly warnings: readonly string[];
 }
@@ -52,34 +49,32 @@ const validateRecord = validator(BatchRecordShape, TIERED_CODES);
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(BatchRecordShape.properties));
 
 /** Checks a batch record by record, in slices. Throws `Problem`, its fields named as `records[17].data`. */
-async function batchOf(body: JsonObject, now: () => number): Promise<Batch> {
-  const { agentId, records } = headOf(body);
-  const drafts: UnownedDraft[] = [];
+async function batchOf(body: JsonObject, items: BodyItems, now: () => number): Promise<Batch> {
+  const agentId = agentOf(body);
   const recordIds: (string | null)[] = [];
   const warnings = new BatchWarnings(RECORDS);
   const places = new Map<string, number>();
-  await new TimeSlices().each(records, (value, index) => {
-    const { request, draft, warned } = atPlace(index, () => recordOf(agentId, value, now));
+  await items.each((value, index) => {
+    const { request, additional } = atPlace(index, () => decisionOf(agentId, value, now));
     const { recordId } = request;
     const earlier = recordId === undefined ? undefined : places.get(recordId);
     if (earlier !== undefined) throw repeated(index, earlier);
     if (recordId !== undefined) places.set(recordId, index);
-    warnings.add(index, warned);
+    warnings.add(index, [...additionalWarnings(additional), ...tieredWarnings(request)]);
     recordIds.push(recordId ?? null);
-    drafts.push(draft);
   });
-  return { agentId, drafts, recordIds, warnings: warnings.all };
+  return { agentId, recordIds, warnings: warnings.all };
 }
 
-function headOf(body: JsonObject): { agentId: string; records: readonly JsonValue[] } {
+function agentOf(body: JsonObject): string {
   const { records } = body;
   // The records have their own check: this one looks at no more than it must.
   const isList = Array.isArray(records) && records.length > 0 && records.length <= MAX_BATCH_XL;
-  const { agentId } = validateHead(isList ? { ...body, records: [null] } : body);
-  return { agentId, records: Array.isArray(records) ? records : [] };
+  return validateHead(isList ? { ...body, records: [null] } : body).agentId;
 }
 
-function recordOf(agentId: string, value: JsonValue, now: () => number) {
+/** A decision of a batch, its form checked. Throws `Problem`. */
+function decisionOf(agentId: string, value: JsonValue, now: () => number) {
   if (!isJsonObject(value)) {
     const errors = [fieldError([], 'type', 'must be an object')];
     throw new Problem('invalid-field', 'must be an object', { errors });
@@ -88,14 +83,8 @@ function recordOf(agentId: string, value: JsonValue, now: () => number) {
   requireAgent(agentId, request);
   const additional = unknownMembers(value, KNOWN);
   requireSmallAdditional(additional);
-  const draft = paidDecisionDraft({
-    request: { ...request, agentId },
-    body: { agentId, ...value },
-    additional,
-    occurredAt: occurredAtOf(request, now),
-  });
-  const warned = [...additionalWarnings(additional), ...tieredWarnings(request)];
-  return { request, draft, warned };
+  const body = { agentId, ...value };
+  return { request: { ...request, agentId }, body, additional, occurredAt: occurredAtOf(request, now) };
 }
 
 /** One agent stands for all records of a batch. Throws `Problem` 400 where a record names another. */
@@ -163,10 +152,10 @@ export function batchRoute(services: BatchServices, service: BatchService): Paid
       answer: { shape: BatchAnswerShape(maxItems), example: batchAnswerExample(usd) },
       problems: ['model-binding-invalid', 'time-in-future', 'scope-forbidden', 'queue-full'],
     },
-    async prepare(_call, body) {
-      const batch = await batchOf(body, services.now);
+    async prepare(_call, body, items) {
+      const batch = await batchOf(body, items, services.now);
       return async (paid) => {
-        const drafts = await draftsOf(paid, batch);
+        const drafts = await draftsOf(paid, batch.agentId, items, services.now);
         const records = await paid.recording.prepare(drafts);
         return { body: answerOf(services, batch, drafts, records), blanks: BATCH_BLANKS };
       };
@@ -179,9 +168,15 @@ function bodyLimits(maxItems: number): BodyLimits {
   return { maxBytes: MAX_BATCH_BYTES, deadlineMs: BATCH_DEADLINE_MS, items };
 }
 
-async function draftsOf(paid: PaidCall, batch: Batch): Promise<readonly SaltedDraft[]> {
+/** Throws `Problem` 403 where an API key came along that is bound to other sources. */
+async function draftsOf(
+  paid: PaidCall,
+  agentId: string,
+  items: BodyItems,
+  now: () => number,
+): Promise<readonly SaltedDraft[]> {
   const drafts: SaltedDraft[] = [];
-  await new TimeSlices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
+  await items.each((value) => void drafts.push(ownedDraft(paidDecisionDraft(decisionOf(agentId, value, now)), paid)));
   return drafts;
 }
 

@@ -7,7 +7,7 @@ import { createApp } from '../../../node/http/app.ts';
 import { PaidGate } from '../../../node/http/paid-gate.ts';
 import { Problem } from '../../../node/http/problem.ts';
 import { IntakeError } from '../../../node/intake/intake-error.ts';
-import type { Documentation, PaidCall, PaidRoute, PaidWork } from '../../../node/http/route.ts';
+import type { BodyItems, Documentation, PaidCall, PaidRoute, PaidWork } from '../../../node/http/route.ts';
 import { type Listener, listen } from '../../../node/http/server.ts';
 import { validator } from '../../../node/http/validation.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
@@ -53,8 +53,9 @@ export class PaidFixture implements AsyncDisposable {
   /** Calls whose work was begun. */
   readonly worked: PaidCall[] = [];
   work: PaidWork = noteWork;
-  /** How a body that may be long is made into work. */
-  prepare: () => Promise<void> = () => Promise.resolve();
+  /** How a body that may be long is checked before its payment is, and what its work does then. */
+  prepare: (body: JsonObject, items: BodyItems) => Promise<void> = () => Promise.resolve();
+  make: (items: BodyItems) => Promise<void> = () => Promise.resolve();
   isFull = false;
   /** Whether no record can be made at present. */
   isUnrecording = false;
@@ -199,9 +200,12 @@ function routesOf(opened: () => PaidFixture): readonly PaidRoute[] {
       service: 'hedera-fact',
       documentation,
       body: { maxBytes: 1 << 20, items: { member: 'notes', maxItems: 10, maxItemBytes: 1_000, maxValues: 100 } },
-      async prepare() {
-        await opened().prepare();
-        return work;
+      async prepare(_call, body, items) {
+        await opened().prepare(body, items);
+        return async (call) => {
+          await opened().make(items);
+          return work(call);
+        };
       },
     },
     {

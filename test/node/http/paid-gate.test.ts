@@ -6,16 +6,7 @@ import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/accounts/limi
 import { until } from '../../fixtures/until.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-fixture.ts';
-import {
-  BASE_URL,
-  BOUND_KEY,
-  LISTS,
-  NOTES,
-  paid,
-  type PaidHttpAnswer,
-  PaidFixture,
-  TENANT_KEY,
-} from './paid-fixture.ts';
+import { BASE_URL, BOUND_KEY, NOTES, paid, type PaidHttpAnswer, PaidFixture, TENANT_KEY } from './paid-fixture.ts';
 
 const TENANT = { 'x-api-key': TENANT_KEY };
 
@@ -72,25 +63,6 @@ test('asked again it is the same answer, marked as given before', async () => {
   assert.equal(again.body, first.body);
   assert.equal([first.headers.get('payment-replayed'), again.headers.get('payment-replayed')], [null, 'true']);
   assert.is(fixture.worked.length, 1);
-});
-
-test('of bodies that may be long one is made into work at a time, and no other call waits for that', async () => {
-  await using fixture = await PaidFixture.open();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const begun: number[] = [];
-  let preparing = 0;
-  fixture.prepare = async () => {
-    begun.push(++preparing);
-    await promise;
-    preparing--;
-  };
-  const buy = (nonce: number) => fixture.ask(LISTS, { body: { notes: [nonce] }, headers: paid(LISTS, { nonce }) });
-  const bought = [1, 2, 3].map(buy);
-  await until('one to be prepared', () => begun.length > 0);
-  assert.is((await fixture.buy('hello', { nonce: 9 })).status, 200);
-  resolve();
-  assert.equal((await Promise.all(bought)).map(told), ['200 answered', '200 answered', '200 answered']);
-  assert.equal(begun, [1, 1, 1]);
 });
 
 test('what the chain shows of a payment does not open an answer that was bought under an identifier', async () => {

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { screeningRoute } from '../../../../node/http/paid/attested-screening.ts';
 import { counterpartyRoute } from '../../../../node/http/paid/check-counterparty.ts';
+import { NO_ITEMS } from '../../../../node/http/paid-gate.ts';
 import type { PaidRoute } from '../../../../node/http/route.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { ChainError } from '../../../../node/payments/facilitator/contract.ts';
@@ -45,7 +46,7 @@ function routes() {
 
 /** The work of a route; `begun` is called when it begins. */
 async function workOf(route: PaidRoute, begun: () => void): Promise<Work> {
-  const work = await route.prepare(Object({ params: { address: ADDRESS } }), { name: NAME });
+  const work = await route.prepare(Object({ params: { address: ADDRESS } }), { name: NAME }, NO_ITEMS);
   return (recording) => {
     begun();
     return work({ payer: PAYER, account: 'x402', caller: null, recording, signal: new AbortController().signal });
