@@ -13,7 +13,7 @@ import type { Addresses } from '../accounts/limits/client-address.ts';
 import type { Holder, HolderKind } from '../accounts/limits/holder-counts.ts';
 import type { Refusal } from '../accounts/limits/refusals.ts';
 import { weightOf } from '../accounts/limits/route-weights.ts';
-import { askedWork, askerOf, noteClass } from './asked-work.ts';
+import { type AskedWork, askedWork, askerOf, noteClass } from './asked-work.ts';
 import { callerAddress, KEY_CHALLENGE, UNAUTHENTICATED } from './authentication.ts';
 import { discard } from './body-bytes.ts';
 import { Compressor, type Encoding, ENCODINGS, MIN_COMPRESSED_BYTES } from './compression.ts';
@@ -129,19 +129,21 @@ export class UncountedAnswers {
    * whom.
    */
   async pace(context: Context, refused: Holder = askerOf(context.req)): Promise<void> {
-    if (askedWork(context.req).isCounted) return;
+    const asked = askedWork(context.req);
+    if (asked.isCounted) return;
     const { trustedProxies, onPaced } = this.#options;
     const stranger = strangerAt(callerAddress(context.req, trustedProxies));
-    const ofAddress = this.#wait(stranger);
-    const ofHolder = KNOWN_HOLDERS.has(refused.kind) ? this.#wait(refused) : 0;
+    const ofAddress = this.#wait(stranger, asked);
+    const ofHolder = KNOWN_HOLDERS.has(refused.kind) ? this.#wait(refused, asked) : 0;
     const wait = Math.max(ofAddress, ofHolder);
     if (wait === 0) return;
     onPaced(ofHolder > ofAddress ? refused : stranger);
     await pause(wait, context);
   }
 
-  #wait({ kind, id }: Holder): number {
-    return this.#options.uncounted.take(`${kind}/${id}`);
+  /** Who asks after the health is counted apart: a monitor waits for nothing else that its address is answered. */
+  #wait({ kind, id }: Holder, { class: of }: AskedWork): number {
+    return this.#options.uncounted.take(of === 'health' ? `${of}/${kind}/${id}` : `${kind}/${id}`);
   }
 }
 

@@ -18,11 +18,12 @@ const HOME = '192.0.2.1';
 const ELSEWHERE = '203.0.113.7';
 const documentation = { summary: 'Asks', answer: { contentType: 'text/plain', example: '' }, problems: [] };
 const routes: readonly Route[] = [
+  { method: 'GET', path: '/v1/health', access: 'free', documentation, answer: async () => ({ body: {} }) },
   { method: 'GET', path: '/counted', access: 'free', documentation, answer: async () => ({ body: {} }) },
 ];
 const gate: Gate = {
-  free: (context, _route, answer) => {
-    noteCounted(context.req);
+  free: (context, route, answer) => {
+    if (route.path === '/counted') noteCounted(context.req);
     return answer();
   },
   keyed: () => Promise.reject(new Error('no route has a key')),
@@ -81,6 +82,14 @@ test('what a limit has counted never waits', async () => {
   assert.equal(await statuses(2 * PER_SECOND, '/counted', HOME), Array(2 * PER_SECOND).fill(200));
   assert.equal(await statuses(PER_SECOND, '/nothing', HOME), [404, 404, 404]);
   assert.equal(paced, []);
+});
+
+test('who asks after the health waits for nothing else that its address is answered, and past as many a second of its own', async () => {
+  assert.equal(await statuses(PER_SECOND, '/nothing', HOME), [404, 404, 404]);
+  assert.equal(await statuses(PER_SECOND, '/v1/health', HOME), [200, 200, 200]);
+  assert.equal(paced, []);
+  assert.equal(await statuses(1, '/v1/health', HOME), [200]);
+  assert.equal(paced, [{ kind: 'address', id: HOME }]);
 });
 
 test('nobody is waited for who has gone', async () => {
