@@ -12,6 +12,7 @@ import { MembershipError } from './federation/own-membership.ts';
 import { KeyFileError } from './keys/key-file.ts';
 import { PassphraseError } from './keys/passphrase.ts';
 import { boundHeapGrowth } from './metrics/heap-growth.ts';
+import { PressedHeap } from './metrics/pressed-heap.ts';
 import { RestingHeap } from './metrics/resting-heap.ts';
 import { StoreError } from './store/store.ts';
 import { rereadLedger } from './wiring/key-services.ts';
@@ -36,6 +37,7 @@ try {
   await using app = await startApp(context, stop.signal);
   boundHeapGrowth();
   using _restingHeap = new RestingHeap();
+  using _pressedHeap = new PressedHeap();
   process.send?.({ ready: true, httpPort: app.httpPort });
   // Where NODE_COMPILE_CACHE names a folder: the next start finds the sources compiled, however this process ends.
   flushCompileCache();

@@ -57,6 +57,8 @@ const YOUNG_HEAP_MIB = 16;
  * starts: from the first thread on there is none. A heap that is there keeps its bound.
  */
 const THREADS_OWN_LIMITS = '--max-semi-space-size=0';
+/** Threads of all pools of the process. */
+const LIVE = new Set<Worker>();
 /** Of the threads of all pools of the process that end after a while, those that rest. A thread takes 15 to 30 MiB. */
 const MOST_RESTING = 1;
 /** What ends each of them, the one that rests longest first. */
@@ -140,10 +142,12 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     const execArgv = isUrgent ? [] : ['--import', GIVING_WAY];
     const worker = new Worker(script, { env: threadEnvironment(), execArgv, resourceLimits, workerData: data });
     this.#all.add(worker);
+    LIVE.add(worker);
     // One that ends with nothing to do is started again for the next order.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.#all.delete(worker);
+      LIVE.delete(worker);
       this.#forget(worker);
     });
     return worker;
@@ -178,6 +182,11 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     worker.ref();
     await worker.terminate();
   }
+}
+
+/** How many threads the pools of this process have now. */
+export function liveThreads(): number {
+  return LIVE.size;
 }
 
 /** Of the process's environment a thread gets only where compiled sources are kept, which saves half of its start. */

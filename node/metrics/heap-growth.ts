@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
  * itself lets it grow fourfold on machines with much memory, so that a burst of requests leaves hundreds of mebibytes
  * of garbage. In percent.
  */
-const HEAP_GROWTH_PERCENT = 25;
+const HEAP_GROWTH_PERCENT = 60;
 
 /**
  * Bounds the garbage that this process keeps, in all its threads. Call it once all is loaded: the bound counts from the

@@ -67,7 +67,7 @@ export const BODY_BYTES = {
   records: 24 * MIB,
   /** Of up to 256 KiB, and longer ones, which take nothing of the room of the short. */
   shortBundles: 16 * MIB,
-  longBundles: 24 * MIB,
+  longBundles: 18 * MIB,
   batches: 40 * MIB,
 } as const;
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BusyError } from '../../../node/concurrency/semaphore.ts';
-import { WorkerError, WorkerPool, type WorkerPoolOptions } from '../../../node/concurrency/worker-pool.ts';
+import { liveThreads, WorkerError, WorkerPool, type WorkerPoolOptions } from '../../../node/concurrency/worker-pool.ts';
 import { until } from '../../fixtures/until.ts';
 
 const LONG_MS = 60_000;
@@ -59,6 +59,20 @@ test('of the threads of all pools that rest the last one is kept, and those at w
   await disposing.disposeAsync();
   const error = await hanging;
   assert.is(error instanceof WorkerError ? error.code : error, 'stopping');
+});
+
+test('threads of all pools are counted until they have ended', async () => {
+  const before = liveThreads();
+  await using kept = poolOf();
+  await using ending = poolOf({ idleMs: 0 });
+  await kept.run('a');
+  const hanging = failureOf(ending.run('hang'));
+  await until('both to be there', () => liveThreads() === before + 2);
+  await ending[Symbol.asyncDispose]();
+  await hanging;
+  assert.is(liveThreads(), before + 1);
+  await kept[Symbol.asyncDispose]();
+  assert.is(liveThreads(), before);
 });
 
 test('of the environment a thread knows where compiled sources are kept, and nothing else', async () => {
