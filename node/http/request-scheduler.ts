@@ -27,8 +27,9 @@ const MOST_BEGUN = 256;
  * nothing.
  */
 const WEIGHTS = { health: 2, account: 4, stranger: 1 } as const;
-/** Addresses of which one such request is begun as it comes, whatever waits. In one turn. */
-const HEALTH_AT_ONCE = 4;
+/** Such requests that are begun as they come, whatever waits: in one turn, and of those one address's. */
+const HEALTH_AT_ONCE = 16;
+const HEALTH_OF_ADDRESS = 4;
 const HEALTH = /^(?:\/verify)?\/v1\/health(?:\?|$)/;
 
 type RequestClass = keyof typeof WEIGHTS;
@@ -46,8 +47,9 @@ export class RequestScheduler {
   #began: number | null = null;
   /** Of all requests that were begun in this turn; null where they were not all sent with the same. */
   #credentials: string | null = null;
-  /** Addresses whose request after the health was begun as it came in this turn. */
-  readonly #healthBegun = new Set<string>();
+  /** Requests after the health that were begun as they came in this turn, by address, and together. */
+  readonly #healthBegun = new Map<string, number>();
+  #healthInTurn = 0;
   #isArmed = false;
 
   constructor(options: RequestSchedulerOptions) {
@@ -73,9 +75,10 @@ export class RequestScheduler {
 
   /** It reads memory alone: to wait for a turn would take a hundred times as long as its answer. */
   #mayBeginHealth(address: string): boolean {
-    const begun = this.#healthBegun;
-    if (begun.size >= HEALTH_AT_ONCE || begun.has(address)) return false;
-    begun.add(address);
+    const begun = this.#healthBegun.get(address) ?? 0;
+    if (this.#healthInTurn >= HEALTH_AT_ONCE || begun >= HEALTH_OF_ADDRESS) return false;
+    this.#healthBegun.set(address, begun + 1);
+    this.#healthInTurn++;
     this.#arm();
     return true;
   }
@@ -106,6 +109,7 @@ export class RequestScheduler {
     this.#began = null;
     this.#credentials = null;
     this.#healthBegun.clear();
+    this.#healthInTurn = 0;
     // One holder alone waits for itself.
     const isFair = this.#queue.holders > 1;
     const count = Math.min(this.#queue.size, MOST_BEGUN);

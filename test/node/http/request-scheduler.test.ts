@@ -68,17 +68,18 @@ test('who comes after very many requests of one stranger is begun within a turn'
   assert.ok(begun.indexOf('honest') < TOGETHER / 2, String(begun.indexOf('honest')));
 });
 
-test('the health is told as it is asked for, once to an address and to four in a turn', async () => {
+test('the health is told as it is asked for, four times to an address and 16 times in a turn', async () => {
   const { ask, begun, scheduler } = scheduled();
   for (let n = 0; n < TOGETHER; n++) ask('stranger');
   const before = begun.length;
   const path = '/v1/health';
-  for (let n = 0; n < 3; n++) ask('flood', { path, from: '192.0.2.9' });
-  for (let n = 0; n < 5; n++) ask(`monitor ${n}`, { path, from: `192.0.2.${10 + n}` });
-  assert.equal(begun.slice(before), ['flood', 'monitor 0', 'monitor 1', 'monitor 2']);
+  for (let n = 0; n < 8; n++) ask('flood', { path, from: '192.0.2.9' });
+  for (let n = 0; n < 14; n++) ask(`monitor ${n}`, { path, from: `192.0.2.${10 + n}` });
+  const monitors = Array.from({ length: 12 }, (_, n) => `monitor ${n}`);
+  assert.equal(begun.slice(before), [...Array(4).fill('flood'), ...monitors]);
   await until('all to be begun', () => scheduler.waiting === 0);
-  assert.is(begun.length, TOGETHER + 8);
-  assert.ok(begun.indexOf('monitor 4') < TOGETHER / 2, String(begun.indexOf('monitor 4')));
+  assert.is(begun.length, TOGETHER + 22);
+  assert.ok(begun.indexOf('monitor 13') < TOGETHER / 2, String(begun.indexOf('monitor 13')));
 });
 
 test('strangers are begun beside accounts without end', async () => {
