@@ -123,7 +123,10 @@ export interface PaidGateOptions {
 /** Several long bodies that are made into records in turns would all be in memory, ten times as long as they came. */
 const LONG_BODIES = new Semaphore({ places: 1 });
 
-/** A turn among the bodies that may be long, until it is disposed; other routes have none to wait for. */
+/**
+ * A turn among the bodies that may be long, until it is disposed; other routes have none to wait for. Rejects with the
+ * signal's reason.
+ */
 async function turnOf({ body }: PaidRoute, signal?: AbortSignal): Promise<Disposable> {
   return body?.items === undefined ? NOTHING_HELD : LONG_BODIES.enter(signal);
 }
@@ -234,7 +237,7 @@ export class PaidGate {
         requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
         if (tenant !== null) recording.ownedBy(tenant.account);
-        using _turn = await turnOf(route, signal);
+        using _turn = await turnOf(route, unwanted);
         return await work({ payer, account, caller: tenant, recording, signal });
       };
     });

@@ -10,7 +10,7 @@ const PRESSED_BYTES = 64 * MEBIBYTE;
 const RELEASED_BYTES = 48 * MEBIBYTE;
 /**
  * Of what a heap may grow by until it is looked through, the share at which V8 begins with that, in percent; with 0 it
- * decides by itself.
+ * decides by itself. Under another flag a thread that starts finds other code compiled.
  */
 const TRIGGER = { pressed: '--incremental-marking-hard-trigger=5', released: '--incremental-marking-hard-trigger=0' };
 
