@@ -233,11 +233,11 @@ export class PaidGate {
     const outcome = await payments.take(this.#requestOf(visit, offer, body.digest), async () => {
       const work = await prepared(route, call, body);
       return async (recording, unwanted) => {
+        using _turn = await turnOf(route, unwanted);
         // Without storage nothing new is sold; what was paid for is still answered.
         requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
         if (tenant !== null) recording.ownedBy(tenant.account);
-        using _turn = await turnOf(route, unwanted);
         return await work({ payer, account, caller: tenant, recording, signal });
       };
     });

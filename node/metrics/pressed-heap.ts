@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { liveThreads } from '../concurrency/worker-pool.ts';
+import { passingThreads } from '../concurrency/worker-pool.ts';
 
 const LOOK_MS = 250;
 const MEBIBYTE = 1 << 20;
@@ -10,7 +10,8 @@ const PRESSED_BYTES = 64 * MEBIBYTE;
 const RELEASED_BYTES = 48 * MEBIBYTE;
 /**
  * Of what a heap may grow by until it is looked through, the share at which V8 begins with that, in percent; with 0 it
- * decides by itself. Under another flag a thread that starts finds other code compiled.
+ * decides by itself. Under another flag a thread that starts finds no code compiled the first time, and takes half as
+ * long again each time.
  */
 const TRIGGER = { pressed: '--incremental-marking-hard-trigger=5', released: '--incremental-marking-hard-trigger=0' };
 
@@ -23,8 +24,8 @@ export interface PressedHeapOptions {
 }
 
 /**
- * Has V8 look through the heaps of this process sooner while bodies and threads take memory beside them, so that garbage
- * does not stand beside both. At other times that would cost a node under load a sixth of what it does.
+ * Has V8 look through the heaps of this process sooner while bodies and threads that end soon take memory beside them,
+ * so that garbage does not stand beside both. At other times that would cost a node under load a sixth of what it does.
  */
 export class PressedHeap implements Disposable {
   readonly #buffers: () => number;
@@ -33,7 +34,7 @@ export class PressedHeap implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #isPressed = false;
 
-  constructor({ buffers = ownBuffers, threads = liveThreads, tell = setFlagsFromString }: PressedHeapOptions = {}) {
+  constructor({ buffers = ownBuffers, threads = passingThreads, tell = setFlagsFromString }: PressedHeapOptions = {}) {
     this.#buffers = buffers;
     this.#threads = threads;
     this.#tell = tell;

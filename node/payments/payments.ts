@@ -77,10 +77,11 @@ class CallerWatch implements Disposable {
   readonly #looking: NodeJS.Timeout;
 
   constructor(isWanted: IsWanted) {
-    this.#looking = setInterval(() => {
+    const look = (): void => {
       if (!isWanted()) this.#lost.abort(new PaymentError('abandoned'));
-    }, LOOK_MS);
-    this.#looking.unref();
+    };
+    look();
+    this.#looking = setInterval(look, LOOK_MS).unref();
   }
 
   get signal(): AbortSignal {

@@ -176,7 +176,10 @@ async function draftsOf(
   now: () => number,
 ): Promise<readonly SaltedDraft[]> {
   const drafts: SaltedDraft[] = [];
-  await items.each((value) => void drafts.push(ownedDraft(paidDecisionDraft(decisionOf(agentId, value, now)), paid)));
+  await items.each((value, index) => {
+    const draft = paidDecisionDraft(atPlace(index, () => decisionOf(agentId, value, now)));
+    drafts.push(ownedDraft(draft, paid));
+  });
   return drafts;
 }
 

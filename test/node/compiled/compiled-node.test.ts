@@ -53,8 +53,9 @@ test('it names no file that is not there: scripts of threads lie beside it, and 
     // A long line is broken, where it must be within a string.
     const text = (await readFile(join(form, name), 'utf8')).replaceAll('\\\n', '');
     assert.not.match(text, 'import.meta.dirname', name);
-    for (const [, script = ''] of text.matchAll(/new URL\(\s*"\.\/([^"]+)",\s*import\.meta\.url\)/g))
+    for (const [, script = ''] of text.matchAll(/new URL\(\s*"\.\/([^"]+)",\s*import\.meta\.url\)/g)) {
       scripts.add(script);
+    }
     const parts = [...text.matchAll(/(?:from|import\(?)\s*"\.\/([^"]+)"/g)].map(([, part = '']) => part);
     for (const part of parts) assert.ok(names.includes(part), part);
   }

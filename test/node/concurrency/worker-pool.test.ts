@@ -5,7 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BusyError } from '../../../node/concurrency/semaphore.ts';
-import { liveThreads, WorkerError, WorkerPool, type WorkerPoolOptions } from '../../../node/concurrency/worker-pool.ts';
+import {
+  passingThreads,
+  WorkerError,
+  WorkerPool,
+  type WorkerPoolOptions,
+} from '../../../node/concurrency/worker-pool.ts';
 import { until } from '../../fixtures/until.ts';
 
 const LONG_MS = 60_000;
@@ -61,18 +66,19 @@ test('of the threads of all pools that rest the last one is kept, and those at w
   assert.is(error instanceof WorkerError ? error.code : error, 'stopping');
 });
 
-test('threads of all pools are counted until they have ended', async () => {
-  const before = liveThreads();
+test('threads of pools that do not keep theirs are counted until they have ended', async () => {
+  const before = passingThreads();
   await using kept = poolOf();
+  await using resting = poolOf({ idleMs: LONG_MS });
   await using ending = poolOf({ idleMs: 0 });
-  await kept.run('a');
+  await Promise.all([kept.run('a'), resting.run('a')]);
   const hanging = failureOf(ending.run('hang'));
-  await until('both to be there', () => liveThreads() === before + 2);
+  await until('both to be there', () => passingThreads() === before + 2);
   await ending[Symbol.asyncDispose]();
   await hanging;
-  assert.is(liveThreads(), before + 1);
-  await kept[Symbol.asyncDispose]();
-  assert.is(liveThreads(), before);
+  assert.is(passingThreads(), before + 1);
+  await resting[Symbol.asyncDispose]();
+  assert.is(passingThreads(), before);
 });
 
 test('of the environment a thread knows where compiled sources are kept, and nothing else', async () => {

@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../fixtures/until.ts';
 import { LISTS, paid, type PaidHttpAnswer, PaidFixture } from './paid-fixture.ts';
+
+/** By then a request has been read, and whoever looks five times a second whether it is wanted has looked. */
+const HANG_UP_MS = 500;
 
 /** What a refused answer says in short. */
 function told({ status, body }: PaidHttpAnswer): string {
@@ -26,6 +30,43 @@ for (const step of ['prepare', 'make'] as const) {
     resolve();
     assert.equal((await Promise.all(bought)).map(told), ['200 answered', '200 answered', '200 answered']);
     assert.equal(begun, [1, 1, 1]);
+  });
+}
+
+for (const [isChecked, waits] of [
+  [false, 'to be checked'],
+  [true, 'to be made into records'],
+] as const) {
+  test(`who hangs up while it waits ${waits} is not made into records, and not charged`, async () => {
+    await using fixture = await PaidFixture.open();
+    const { chain } = fixture.fixture;
+    const checking = Promise.withResolvers<void>();
+    const making = Promise.withResolvers<void>();
+    const counts = { checked: 0, made: 0 };
+    fixture.prepare = () => (counts.checked++ === 0 ? checking.promise : Promise.resolve());
+    fixture.make = () => (counts.made++ === 0 ? making.promise : Promise.resolve());
+    const hangingUp = new AbortController();
+    const buy = (nonce: number, signal = new AbortController().signal) =>
+      fixture.ask(LISTS, { body: { notes: [nonce] }, headers: paid(LISTS, { nonce }), signal });
+    const first = buy(1);
+    await until('the first to be checked', () => counts.checked === 1);
+    if (!isChecked) {
+      checking.resolve();
+      await until('the first to have its turn', () => counts.made === 1);
+    }
+    const second = buy(2, hangingUp.signal).catch(() => undefined);
+    await until('the second to be let in', () => chain.signatureChecks === 2);
+    await delay(HANG_UP_MS);
+    checking.resolve();
+    await until('the first to have its turn', () => counts.made === 1);
+    hangingUp.abort();
+    await second;
+    await delay(HANG_UP_MS);
+    making.resolve();
+    assert.is(told(await first), '200 answered');
+    await fixture.fixture.opened.payments.idle();
+    assert.equal([counts.made, chain.settles], [1, 1]);
+    assert.is(counts.checked, 2);
   });
 }
 
