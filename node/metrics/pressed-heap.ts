@@ -1,5 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
 import { passingThreads } from '../concurrency/worker-pool.ts';
+import { FlagSwitch, type Tell } from './flag-switch.ts';
 
 const LOOK_MS = 250;
 const MEBIBYTE = 1 << 20;
@@ -13,14 +13,14 @@ const RELEASED_BYTES = 48 * MEBIBYTE;
  * decides by itself. Under another flag a thread that starts finds no code compiled the first time, and takes half as
  * long again each time.
  */
-const TRIGGER = { pressed: '--incremental-marking-hard-trigger=5', released: '--incremental-marking-hard-trigger=0' };
+const PRESSING = { on: '--incremental-marking-hard-trigger=5', off: '--incremental-marking-hard-trigger=0' } as const;
 
 /** Where it is read what takes memory, and what V8 is told. */
 export interface PressedHeapOptions {
   /** Of buffers, in bytes. */
   readonly buffers?: () => number;
   readonly threads?: () => number;
-  readonly tell?: (flag: string) => void;
+  readonly tell?: Tell;
 }
 
 /**
@@ -30,32 +30,26 @@ export interface PressedHeapOptions {
 export class PressedHeap implements Disposable {
   readonly #buffers: () => number;
   readonly #threads: () => number;
-  readonly #tell: (flag: string) => void;
+  readonly #pressing: FlagSwitch;
   readonly #timer: NodeJS.Timeout;
-  #isPressed = false;
 
-  constructor({ buffers = ownBuffers, threads = passingThreads, tell = setFlagsFromString }: PressedHeapOptions = {}) {
+  constructor({ buffers = ownBuffers, threads = passingThreads, tell }: PressedHeapOptions = {}) {
     this.#buffers = buffers;
     this.#threads = threads;
-    this.#tell = tell;
+    this.#pressing = new FlagSwitch(PRESSING, tell);
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
   /** Done four times a second. */
   look(): void {
     const beside = this.#buffers() + this.#threads() * THREAD_BYTES;
-    if (!this.#isPressed && beside > PRESSED_BYTES) this.#press(true);
-    else if (this.#isPressed && beside < RELEASED_BYTES) this.#press(false);
+    if (beside > PRESSED_BYTES) this.#pressing.turn(true);
+    else if (beside < RELEASED_BYTES) this.#pressing.turn(false);
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    if (this.#isPressed) this.#press(false);
-  }
-
-  #press(isPressed: boolean): void {
-    this.#isPressed = isPressed;
-    this.#tell(isPressed ? TRIGGER.pressed : TRIGGER.released);
+    this.#pressing[Symbol.dispose]();
   }
 }
 

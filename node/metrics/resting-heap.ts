@@ -1,5 +1,5 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
+import { FlagSwitch, type Tell } from './flag-switch.ts';
 
 const LOOK_MS = 1_000;
 /** Of the time between two looks that the event loop works: no more is rest, and more than the other is work. */
@@ -16,7 +16,7 @@ const SAVING = { on: '--optimize-for-size', off: '--no-optimize-for-size' } as c
 /** Where the time of the event loop is read, and what V8 is told. */
 export interface RestingHeapOptions {
   readonly utilization?: (since?: EventLoopUtilization) => EventLoopUtilization;
-  readonly tell?: (flag: string) => void;
+  readonly tell?: Tell;
 }
 
 /**
@@ -26,15 +26,14 @@ export interface RestingHeapOptions {
  */
 export class RestingHeap implements Disposable {
   readonly #utilization: (since?: EventLoopUtilization) => EventLoopUtilization;
-  readonly #tell: (flag: string) => void;
+  readonly #saving: FlagSwitch;
   readonly #timer: NodeJS.Timeout;
   #last: EventLoopUtilization;
   #resting = 0;
-  #isSaving = false;
 
-  constructor({ utilization = ownUtilization, tell = setFlagsFromString }: RestingHeapOptions = {}) {
+  constructor({ utilization = ownUtilization, tell }: RestingHeapOptions = {}) {
     this.#utilization = utilization;
-    this.#tell = tell;
+    this.#saving = new FlagSwitch(SAVING, tell);
     this.#last = utilization();
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
@@ -44,18 +43,13 @@ export class RestingHeap implements Disposable {
     const { utilization: share } = this.#utilization(this.#last);
     this.#last = this.#utilization();
     this.#resting = share > REST_SHARE ? 0 : this.#resting + 1;
-    if (!this.#isSaving && this.#resting >= RESTING_LOOKS) this.#save(true);
-    else if (this.#isSaving && share > BUSY_SHARE) this.#save(false);
+    if (this.#resting >= RESTING_LOOKS) this.#saving.turn(true);
+    else if (share > BUSY_SHARE) this.#saving.turn(false);
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    if (this.#isSaving) this.#save(false);
-  }
-
-  #save(isSaving: boolean): void {
-    this.#isSaving = isSaving;
-    this.#tell(isSaving ? SAVING.on : SAVING.off);
+    this.#saving[Symbol.dispose]();
   }
 }
 

@@ -33,7 +33,7 @@ function wordOn(order: JudgingOrder): JudgingWord {
   }
 }
 
-/** What is given back to nobody is free at once, and not when it is next looked for. */
+/** A buffer that is not given back is freed at once, and not when the heap is next looked through. */
 function free(buffer: ArrayBuffer): void {
   if (!buffer.detached) buffer.transfer(0);
 }

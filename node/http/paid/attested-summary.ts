@@ -96,7 +96,7 @@ interface PaidDecision {
 }
 
 /** A draft of nobody yet: whose it becomes is known once the payment holds. */
-export type UnownedDraft = Omit<DecisionDraft, 'account'>;
+type UnownedDraft = Omit<DecisionDraft, 'account'>;
 /** A draft whose salt the payer is told, so that he can recompute its commitments. */
 export type SaltedDraft = DecisionDraft & { readonly salt: Uint8Array };
 

@@ -38,6 +38,11 @@ export interface PaidHttpAnswer {
   readonly body: JsonObject;
 }
 
+/** What a refused answer says in short. */
+export function told({ status, body }: PaidHttpAnswer): string {
+  return `${status} ${String(body.code ?? 'answered')}`;
+}
+
 export interface Ask {
   readonly method?: string;
   readonly body?: JsonValue;

@@ -6,14 +6,18 @@ import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/accounts/limi
 import { until } from '../../fixtures/until.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-fixture.ts';
-import { BASE_URL, BOUND_KEY, NOTES, paid, type PaidHttpAnswer, PaidFixture, TENANT_KEY } from './paid-fixture.ts';
+import {
+  BASE_URL,
+  BOUND_KEY,
+  NOTES,
+  paid,
+  type PaidHttpAnswer,
+  PaidFixture,
+  TENANT_KEY,
+  told,
+} from './paid-fixture.ts';
 
 const TENANT = { 'x-api-key': TENANT_KEY };
-
-/** What a refused answer says in short. */
-function told({ status, body }: PaidHttpAnswer): string {
-  return `${status} ${String(body.code ?? 'answered')}`;
-}
 
 function required(answer: PaidHttpAnswer): ReturnType<typeof decodePaymentRequiredHeader> {
   return decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '');

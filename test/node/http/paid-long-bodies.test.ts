@@ -2,15 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../fixtures/until.ts';
-import { LISTS, paid, type PaidHttpAnswer, PaidFixture } from './paid-fixture.ts';
+import { LISTS, paid, PaidFixture, told } from './paid-fixture.ts';
 
-/** By then a request has been read, and whoever looks five times a second whether it is wanted has looked. */
+/** By then a request has been read, and the watch that looks five times a second whether it is wanted has looked. */
 const HANG_UP_MS = 500;
-
-/** What a refused answer says in short. */
-function told({ status, body }: PaidHttpAnswer): string {
-  return `${status} ${String(body.code ?? 'answered')}`;
-}
 
 for (const step of ['prepare', 'make'] as const) {
   test(`of bodies that may be long one at a time is checked or made into records, and no other call waits: ${step}`, async () => {
