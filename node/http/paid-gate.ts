@@ -221,9 +221,9 @@ export class PaidGate {
     const closed = this.#whyClosed(visit);
     if (shown === '') throw closed ?? new Problem('payment-required', `This call is paid for: ${route.service}.`);
     const offer = this.#read(visit, closed);
-    // What was sold before is owed, whatever can be sold now.
-    if (closed !== null && !(await payments.isTakenOn(offer))) throw closed;
-    if (offer.payment.resource !== url) throw mismatch(url);
+    const refusal = closed ?? (offer.payment.resource === url ? null : mismatch(url));
+    // What was sold before is owed, whatever can be sold now, and wherever the node is now.
+    if (refusal !== null && !(await payments.isTakenOn(offer))) throw refusal;
     using admitted = await this.#admit(visit, offer);
     using body = await this.#bodyOf(visit);
     admitted.prepare(body.bytes);

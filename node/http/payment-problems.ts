@@ -6,6 +6,8 @@ const BUSY_SECONDS = 1;
 const UNAVAILABLE_SECONDS = 5;
 /** The outcome of a settlement is known within a block or two. In seconds. */
 const UNKNOWN_SECONDS = 2;
+/** Of a node that makes no records any more only its operator has more to say. In seconds. */
+const ENDED_SECONDS = 3600;
 
 /** A paid call without an answer, in the words of the API. */
 export function paymentProblem(error: PaymentError): Problem {
@@ -33,6 +35,12 @@ export function paymentProblem(error: PaymentError): Problem {
         'payment-outcome-unknown',
         'The payment is settled, and its records are being made. Send the same request with the same PAYMENT-SIGNATURE again; do not sign a new one.',
         later(UNKNOWN_SECONDS, cause),
+      ),
+    'never-published': () =>
+      new Problem(
+        'payment-outcome-unknown',
+        'The payment is settled, and this node can make no records any more: its operator owes you the amount. Do not sign a new one.',
+        later(ENDED_SECONDS, cause),
       ),
     'node-busy': () =>
       new Problem('payment-unavailable', 'Too many paid calls are under way.', later(BUSY_SECONDS, cause)),

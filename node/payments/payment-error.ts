@@ -15,6 +15,8 @@ export type PaymentErrorCode =
   | 'outcome-unknown'
   /** The payment is settled and its records are not made yet: the same signature is answered once they are. */
   | 'not-published'
+  /** The payment is settled, and this node can make no records any more: its operator owes the money. */
+  | 'never-published'
   /** The wallet has too many calls under way. */
   | 'wallet-busy'
   /** The node has too many calls under way. */

@@ -14,7 +14,8 @@ import { PaymentCipher } from './payment-cipher.ts';
 import { PaymentStore } from './payment-store.ts';
 import type { Publication } from './payment-tables.ts';
 import { PaymentUpkeep } from './payment-upkeep.ts';
-import { Payments, Publisher } from './payments.ts';
+import { Payments } from './payments.ts';
+import { Publisher } from './publisher.ts';
 import { SettlementLedger } from './settlement-ledger.ts';
 import { Settler } from './settler.ts';
 

@@ -66,6 +66,8 @@ export class PaidFixture implements AsyncDisposable {
   isUnrecording = false;
   /** Whether notes are not for sale at present. */
   isClosed = false;
+  /** Public address of the node. */
+  baseUrl = BASE_URL;
   readonly #listener: Listener;
 
   private constructor(fixture: PaymentFixture, listener: Listener) {
@@ -89,7 +91,7 @@ export class PaidFixture implements AsyncDisposable {
       accounts: tenants,
       auditLog: { note: (_account, facts) => void promise.then(({ used }) => used.push(facts)) },
       payTo: PAY_TO,
-      baseUrl: () => BASE_URL,
+      baseUrl: () => opened.baseUrl,
       trustedProxies: NO_ADDRESSES,
       requireRecording() {
         if (opened.isUnrecording) throw new IntakeError('clock-off', 'the clock is off');

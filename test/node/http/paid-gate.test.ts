@@ -180,6 +180,17 @@ test('a payment for another resource, or for none, is refused here and good wher
   assert.is((await fixture.buy('x')).status, 200);
 });
 
+test('what was sold is answered also once the node has another address, and nothing new by the old one', async () => {
+  await using fixture = await PaidFixture.open();
+  const first = await fixture.buy('x');
+  fixture.baseUrl = 'https://moved.example';
+  assert.equal((await fixture.buy('x')).body, first.body);
+  assert.is(told(await fixture.buy('y')), '409 payment-bound-elsewhere');
+  assert.is(told(await fixture.buy('x', { nonce: 2 })), '402 payment-resource-mismatch');
+  assert.is(fixture.worked.length, 1);
+  assert.equal(fixture.fixture.chain.paid, [nonceOf(1)]);
+});
+
 test('the host that a request names is not part of the resource', async () => {
   await using fixture = await PaidFixture.open();
   assert.is(
@@ -277,6 +288,17 @@ test('while it is not known what came of the settlement, the same signature is a
   assert.ok(Number(answer.headers.get('retry-after')) > 0);
   fixture.fixture.chain.behaviour = HONEST;
   assert.is((await fixture.buy('x')).status, 200);
+});
+
+test('a node that makes no records any more says who owes what was paid meanwhile', async () => {
+  await using fixture = await PaidFixture.open();
+  fixture.fixture.isIntakeClosed = true;
+  for (const answer of [await fixture.buy('x'), await fixture.buy('x')]) {
+    assert.is(told(answer), '503 payment-outcome-unknown');
+    assert.match(String(answer.body.detail), /settled.*its operator owes you/);
+    assert.is(answer.headers.get('retry-after'), '3600');
+  }
+  assert.equal(fixture.fixture.chain.paid, [nonceOf(1)]);
 });
 
 test('while payments are out of order nothing is sold, and nothing given away', async () => {

@@ -16,7 +16,8 @@ import { PaymentError } from '../../../node/payments/payment-error.ts';
 import { PaymentStore } from '../../../node/payments/payment-store.ts';
 import type { Publication } from '../../../node/payments/payment-tables.ts';
 import { PaymentUpkeep } from '../../../node/payments/payment-upkeep.ts';
-import { Payments, Publisher } from '../../../node/payments/payments.ts';
+import { Payments } from '../../../node/payments/payments.ts';
+import { Publisher } from '../../../node/payments/publisher.ts';
 import type { PreparedRow } from '../../../node/payments/prepared-rows.ts';
 import { SettlementLedger } from '../../../node/payments/settlement-ledger.ts';
 import { Settler } from '../../../node/payments/settler.ts';
@@ -59,6 +60,8 @@ export class PaymentFixture implements AsyncDisposable {
   /** Whether intake takes no records now: from before the work on, or from after the settlement. */
   isQueueFull = false;
   isIntakeStopped = false;
+  /** Whether intake takes no records any more. */
+  isIntakeClosed = false;
   readonly limits = new PaymentLimits();
   readonly #directory: string;
   readonly #deadlines: typeof SHORT_DEADLINES;
@@ -173,6 +176,7 @@ export class PaymentFixture implements AsyncDisposable {
   }
 
   async #record(store: Store, prepared: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
+    if (this.isIntakeClosed) throw new IntakeError('closed', 'the node signs nothing more');
     if (this.isIntakeStopped) throw new IntakeError('clock-off', 'the clock is off');
     const signedAt = timestampOf(this.clock);
     const built = prepared.map((draft) => recordOf(draft, signedAt));
