@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { knownNode } from '../protocol/log/decision-state.ts';
 import { type AccountServices, openAccountServices } from './accounts/account-services.ts';
 import { tellCopiedKeys } from './accounts/copied-keys.ts';
@@ -28,7 +26,7 @@ import type { CheckpointStore } from './log/checkpoint-store.ts';
 import { decidedBatch } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
 import { FederationKeys } from './log/members/federation-keys.ts';
-import { openGivenRosters } from './log/members/given-rosters.ts';
+import { openGivenRosters, readRosterFile } from './log/members/given-rosters.ts';
 import type { OwnKeys } from './log/members/own-keys.ts';
 import { chainStart } from './log/vouching.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -115,7 +113,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   await dropTree(store, config.id);
   const marks = opening.use(await StartMarks.open(store, config.id));
   const purges = opening.use(new DuePurges(store, log));
-  const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
+  const given = await openGivenRosters(store, await readRosterFile(config.rosterFile));
   const federationLog = await FederationLog.open(store, given.signedGenesis.statement);
   const keys = await FederationKeys.open(store, federationLog, given);
   const self = config.id;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import pino from 'pino';
+import { RosterError } from '../protocol/log/roster-error.ts';
 import { LedgerConfigError } from './anchoring/ledger/config.ts';
 import { startApp } from './app.ts';
 import { requireCommandLine } from './config/command-line.ts';
@@ -12,6 +13,7 @@ import { MembershipError } from './federation/own-membership.ts';
 import { KeyFileError } from './keys/key-file.ts';
 import { PassphraseError } from './keys/passphrase.ts';
 import { boundHeapGrowth } from './metrics/heap-growth.ts';
+import { RosterFileError } from './log/members/given-rosters.ts';
 import { PressedHeap } from './metrics/pressed-heap.ts';
 import { RestingHeap } from './metrics/resting-heap.ts';
 import { StoreError } from './store/store.ts';
@@ -25,6 +27,15 @@ process.once('disconnect', () => stop.abort());
 // It may have gone while this file was loaded; undefined where there never was one.
 if (process.connected === false) stop.abort();
 
+/** What a start fails by where the roster, the home's key files or their passphrase do not go with the settings. */
+const WRONG_SETTINGS = [
+  LedgerConfigError,
+  MembershipError,
+  RosterFileError,
+  RosterError,
+  KeyFileError,
+  PassphraseError,
+];
 const USAGE = 'usage: npm run node [-- --reread-ledger]';
 
 // An unknown flag is said in one line, and starts nothing.
@@ -57,9 +68,8 @@ try {
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
 
-/** Whether a start failed by settings that do not go with the roster, the home's key files or their passphrase. */
 function isWrongSetting(error: unknown): error is Error {
-  return [LedgerConfigError, MembershipError, KeyFileError, PassphraseError].some((kind) => error instanceof kind);
+  return WRONG_SETTINGS.some((kind) => error instanceof kind);
 }
 
 /** What the operator set wrongly is said in one line. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -32,11 +32,15 @@ test('settings that do not go with the roster or the key files end the start wit
       LEDGER_OPERATOR_ID: '0.0.1001',
       LEDGER_OPERATOR_KEY: '11'.repeat(32),
     };
+    const notJson = join(folder, 'not-json');
+    await writeFile(notJson, '[{');
     const wrong: readonly (readonly [Record<string, string>, RegExp])[] = [
       [{ LEDGER_OPERATOR_ID: '0.0.9' }, /^LEDGER_OPERATOR_ID 0\.0\.9 is no account of eu: .*\n$/],
       [{}, /^the ledger test needs LEDGER_NODES and LEDGER_MIRRORS\n$/],
       [{ NODE_ID: 'us' }, /^.*us.*\n$/],
       [{ NODE_HOME: folder }, /^.*identity\.key does not exist\n$/],
+      [{ ROSTER: join(folder, 'none') }, /^the roster file .*none cannot be read: ENOENT\n$/],
+      [{ ROSTER: notJson }, /^the roster file is not JSON: .*\n$/],
       [{ NODE_KEY_PASSPHRASE_FILE: join(folder, 'none') }, /^the passphrase file .* cannot be read: ENOENT\n$/],
     ];
     for (const [settings, expected] of wrong) {

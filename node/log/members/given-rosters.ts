@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import Type from 'typebox';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
-import type { GivenRosters } from '../../../protocol/keys/roster-file.ts';
+import { type GivenRosters, parseRosterFile } from '../../../protocol/keys/roster-file.ts';
 import { SignedRosterShape } from '../../../protocol/keys/signed-roster.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { DECISION_STATE_ROW, decisionStateTable, rosterTextTable } from '../log-tables.ts';
@@ -15,6 +16,11 @@ export const givenRostersTable = jsonTable(
 );
 export const GIVEN_ROSTERS_ROW = 'given';
 
+/** The configured roster file cannot be read, or is of another federation than the store. */
+export class RosterFileError extends Error {
+  override readonly name = 'RosterFileError';
+}
+
 /** At this version the log came to another roster than the node was given. */
 export interface RosterContradiction {
   readonly version: number;
@@ -22,15 +28,28 @@ export interface RosterContradiction {
   readonly inForce: Sha256Hash;
 }
 
+/** Throws `RosterFileError` where the file cannot be read, `RosterError` where it holds something else. */
+export async function readRosterFile(file: string): Promise<GivenRosters> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new RosterFileError(`the roster file ${file} cannot be read: ${code}`);
+  }
+  return parseRosterFile(text);
+}
+
 /**
  * Checks the rosters that a node is given at its start, and keeps them: the store alone then shows who founded the
- * federation. Throws `RosterError` where they do not hold, `RangeError` where the store belongs to another federation.
+ * federation. Throws `RosterError` where they do not hold, `RosterFileError` where the store belongs to another
+ * federation.
  */
 export async function openGivenRosters(store: Rows, given: GivenRosters): Promise<RosterChain> {
   const chain = RosterChain.open(nativeSuite, given);
   const stored = await givenRostersTable.get(store, GIVEN_ROSTERS_ROW);
   if (stored !== undefined && hashText(nativeSuite, stored.genesis.statement) !== chain.genesis) {
-    throw new RangeError('the store belongs to another federation than the configured roster');
+    throw new RosterFileError('the store belongs to another federation than the configured roster');
   }
   if (JSON.stringify(stored) !== JSON.stringify(given)) {
     await store.write([givenRostersTable.put([GIVEN_ROSTERS_ROW], given)]);
