@@ -21,6 +21,7 @@ import { problemOf } from './domain-problems.ts';
 import { bodyHash, entityTag, heldTag } from './entity-tag.ts';
 import { type Gate, needsSignIn, strangerAt } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
+import { queryOf } from './query.ts';
 import { Problem, PROBLEM_CONTENT_TYPE, problemBody, toProblem } from './problem.ts';
 import type { Answer, Call, OperatorRoute, Route } from './route.ts';
 import { holdsSecret, SecretPaths, SECRET_PATH_HEADERS } from './secret-paths.ts';
@@ -268,7 +269,9 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     const call = {
       context,
       params,
-      query: new URLSearchParams(context.search),
+      get query() {
+        return queryOf(context.search);
+      },
       counted: nothing,
       reserve: noReserve,
       enter,

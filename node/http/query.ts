@@ -6,6 +6,21 @@ import { validator } from './validation.ts';
 /** Digits of the integers that a number holds exactly, and of some beyond, which every bound refuses. */
 const INTEGER = /^(0|-?[1-9][0-9]{0,15})$/;
 
+/** The parameters of a query. Throws `Problem` `invalid-field` where one is not UTF-8 in percent escapes. */
+export function queryOf(search: string): URLSearchParams {
+  if (search.includes('%')) for (const pair of search.slice(1).split('&')) requireDecodable(pair);
+  return new URLSearchParams(search);
+}
+
+function requireDecodable(pair: string): void {
+  try {
+    decodeURIComponent(pair);
+  } catch {
+    const [name = ''] = pair.split('=');
+    throw fieldProblem(name, 'encoding', 'is not UTF-8 in percent escapes');
+  }
+}
+
 /**
  * A check of the query parameters against a schema whose members are texts and integers, which are written in decimal
  * digits. Throws `Problem` `invalid-field` or `missing-field`; a parameter of another name, or one given twice, is

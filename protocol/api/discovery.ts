@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { PAID_API_VERSION } from '../payments/prices.ts';
 import { AtomicAmountShape } from '../payments/settlement.ts';
 import { USDC } from '../payments/usdc.ts';
 import { Closed, TimestampShape } from '../shapes.ts';
@@ -54,6 +55,7 @@ const ItemShape = Closed({
 /** `GET /.well-known/x402.json`. */
 export const ManifestShape = Closed({
   x402Version: Type.Literal(2),
+  version: Type.Literal(PAID_API_VERSION, { description: 'Of the description of what is sold.' }),
   lastUpdated: Type.Unsafe<string>({ ...TimestampShape, description: 'Since when the node offers this: its start.' }),
   takesPayments: Type.Boolean({ description: 'Where false, nothing is sold here and `items` is empty.' }),
   openapi: Type.String({ format: 'uri' }),
@@ -71,6 +73,7 @@ const EXAMPLE_RESOURCE = 'https://eu.example/v1/x402/hedera-facts/supply';
 /** Of a node that takes no payments: linters read an example within an example as a schema. */
 export const MANIFEST_EXAMPLE = {
   x402Version: 2,
+  version: PAID_API_VERSION,
   lastUpdated: EXAMPLE_SUBMITTED_AT,
   takesPayments: false,
   openapi: 'https://eu.example/openapi.json',

@@ -93,6 +93,9 @@ const TABLE = {
   },
 } as const satisfies Record<string, PricedService>;
 
+/** Of the description of all that is paid for by the call; a change that old clients cannot read makes a new one. */
+export const PAID_API_VERSION = '1.0.0';
+
 export type ServiceName = keyof typeof TABLE;
 
 export const SERVICES: Readonly<Record<ServiceName, PricedService>> = TABLE;

@@ -145,7 +145,8 @@ export class SlidingWindow {
     const count = times?.count ?? 0;
     // A limit may have been lowered under what was let through before.
     const frees = times === undefined || count === 0 ? now : times.at(Math.max(0, count - limit)) + this.#windowMs;
-    const seconds = Math.ceil((frees - now) / 1000);
+    // Of a clock with fractions, a time and the window together may be a hair more than they should.
+    const seconds = Math.ceil(Math.min(frees - now, this.#windowMs) / 1000);
     return {
       allowed,
       limit,

@@ -4,6 +4,7 @@ import {
   PAYMENT_RESPONSE_HEADER,
   PAYMENT_SIGNATURE_HEADER,
 } from '../../../protocol/payments/header.ts';
+import { PAID_API_VERSION } from '../../../protocol/payments/prices.ts';
 import { MAX_TIMEOUT_SECONDS, requirementsOf, X402_VERSION } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
@@ -49,7 +50,7 @@ function paidParts(catalogue: Catalogue): readonly string[] {
     return ['## Paid by the call', NOTHING_SOLD];
   }
   return [
-    '## Paid by the call (x402 version 2)',
+    `## Paid by the call (x402 version 2), version ${PAID_API_VERSION}`,
     `No account and no key: a wallet with USDC is enough. Terms as JSON: ${baseUrl}/.well-known/x402.json`,
     howToPay(payTo),
     ...offers.map((offer) => offerPart(offer, baseUrl)),
@@ -115,6 +116,7 @@ export interface Catalogue {
 export function manifest({ offers, payTo, baseUrl, since }: Catalogue): JsonObject {
   return {
     x402Version: X402_VERSION,
+    version: PAID_API_VERSION,
     lastUpdated: since,
     takesPayments: payTo !== null,
     openapi: `${baseUrl}/openapi.json`,

@@ -1,5 +1,6 @@
 import { DECLARATIONS } from '../../../protocol/governance/declarations.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
+import { PAID_API_VERSION } from '../../../protocol/payments/prices.ts';
 import { JSON_LINES_TYPE, JSON_TYPE } from '../body.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { ParameterDocumentation, Route } from '../route.ts';
@@ -126,7 +127,7 @@ const TAGS = {
   reports: 'What is on record: lists, reports, the log of key uses.',
   accounts: 'Accounts, API keys and their use.',
   federation: 'The node, its federation and their public log.',
-  paid: 'Paid for by the call (x402 version 2).',
+  paid: `Paid for by the call (x402 version 2). Version ${PAID_API_VERSION}.`,
   documents: 'What the API is: this document, the problems, what is sold.',
 } as const;
 type Tag = keyof typeof TAGS;

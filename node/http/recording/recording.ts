@@ -216,13 +216,17 @@ function keyedRequest(key: string, path: string, { params, body }: RecordingRequ
   return { key, request: hash('sha256', asked, 'hex') };
 }
 
-/** The `Idempotency-Key` of a request. Throws `Problem` 400 where it is too long. */
-export function idempotencyKey(context: Context): string | undefined {
-  const key = context.get('idempotency-key');
-  if (key === '') return undefined;
+/** The `Idempotency-Key` of a request. Throws `Problem` 400 where it is empty, for it would protect nothing, or too long. */
+export function idempotencyKey({ req }: Context): string | undefined {
+  const key = req.headers['idempotency-key'];
+  if (key === undefined || Array.isArray(key)) return undefined;
+  if (key === '') throw keyProblem('minLength', 'Idempotency-Key is empty');
   if (key.length <= MAX_IDEMPOTENCY_KEY) return key;
-  const detail = `Idempotency-Key is longer than ${MAX_IDEMPOTENCY_KEY} characters`;
-  throw new Problem('invalid-field', detail, { errors: [fieldError(['Idempotency-Key'], 'maxLength', detail)] });
+  throw keyProblem('maxLength', `Idempotency-Key is longer than ${MAX_IDEMPOTENCY_KEY} characters`);
+}
+
+function keyProblem(rule: string, detail: string): Problem {
+  return new Problem('invalid-field', detail, { errors: [fieldError(['Idempotency-Key'], rule, detail)] });
 }
 
 /** Throws `Problem` 403 where the key is bound to other sources. */

@@ -25,6 +25,13 @@ export interface CorrectiveActionServices {
 
 type Work = RecordingRequest<Static<typeof CorrectiveActionRequestShape>>;
 
+/** A step whose fields are read, and whose incident is on record. */
+interface AskedStep {
+  readonly work: Work;
+  readonly asserted: Asserted;
+  readonly incident: AttestationRecord | undefined;
+}
+
 const FIRST_STATUS = 'planned';
 
 /** `POST /v1/corrective-action` (api-rules §4.2, §4.2): a new action, or the next step of one. */
@@ -45,13 +52,14 @@ export function correctiveActionRoute(services: CorrectiveActionServices): KeyRo
     },
     async record(work, submit) {
       const { incidentId, correctiveActionId } = work.request;
+      const asserted = assertedOf(work.request);
       const incident =
         incidentId === undefined
           ? undefined
           : await services.records.requireIncident(work.caller, incidentId, 'incidentId');
       return correctiveActionId === undefined
-        ? begin(work, incident, submit)
-        : step(services, work, correctiveActionId, incident, submit);
+        ? begin({ work, asserted, incident }, submit)
+        : step(services, { work, asserted, incident }, correctiveActionId, submit);
     },
     answer: ({ record: { id, links, claims }, envelope }) => ({
       ...envelope,
@@ -64,32 +72,32 @@ export function correctiveActionRoute(services: CorrectiveActionServices): KeyRo
   });
 }
 
-async function begin(work: Work, incident: AttestationRecord | undefined, submit: Submit): Promise<AttestationRecord> {
+async function begin(asked: AskedStep, submit: Submit): Promise<AttestationRecord> {
+  const { work, incident } = asked;
   requireAllowed(null, work.request.status ?? FIRST_STATUS);
-  return submit(draftOf(work, 1, incident === undefined ? {} : { incident: incident.id }));
+  return submit(draftOf(asked, 1, incident === undefined ? {} : { incident: incident.id }));
 }
 
 function step(
   { correctiveActions }: CorrectiveActionServices,
-  work: Work,
+  asked: AskedStep,
   correctiveActionId: string,
-  incident: AttestationRecord | undefined,
   submit: Submit,
 ): Promise<AttestationRecord> {
-  const { request, caller } = work;
+  const { incident } = asked;
+  const { request, caller } = asked.work;
   const { sourceId, status: to = FIRST_STATUS } = request;
   return correctiveActions.stepping(caller, { correctiveActionId, sourceId, to }, ({ first, last }) => {
     const kept = first.links.incident;
     const links = { correctiveAction: first.id, ...(kept === undefined ? {} : { incident: kept }) };
     const isOther = incident !== undefined && incident.id !== kept;
     const warnings = isOther ? ['incidentId: differs from that of the first step, which the action keeps'] : [];
-    return submit(draftOf(work, (last.claims.revision ?? 1) + 1, links), { warnings });
+    return submit(draftOf(asked, (last.claims.revision ?? 1) + 1, links), { warnings });
   });
 }
 
-function draftOf(work: Work, revision: number, links: Links) {
+function draftOf({ work, asserted }: AskedStep, revision: number, links: Links) {
   const { sourceId, status: actionStatus = FIRST_STATUS } = work.request;
-  const asserted = assertedOf(work.request);
   const account = work.caller.account.id;
   return governanceDraft(work, {
     kind: 'corrective_action',

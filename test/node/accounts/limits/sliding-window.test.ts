@@ -86,6 +86,12 @@ test('a refused request is told the second at which it will not be', () => {
   assert.ok(window.look('a', 2, 11_500 + retryAfterSeconds * 1000).allowed);
 });
 
+test('no time of a clock with fractions makes a window longer than it is', () => {
+  for (const at of [0.1, 1_234.567, 78_901.234_567, 1e9 + 1 / 3]) {
+    assert.is(new SlidingWindow(WIDE_WINDOW).take('a', 1, at).resetSeconds, MINUTE_MS / 1000, String(at));
+  }
+});
+
 test('a limit that was lowered frees a slot only when enough is past', () => {
   const window = new SlidingWindow(WIDE_WINDOW);
   for (let i = 0; i < 10; i++) window.take('a', 10, i * 1000);

@@ -68,6 +68,7 @@ test('a corrective action that cannot begin or go on so is refused', async () =>
   }
   const nothing = { incidentId: NOTHING.replace('att', 'inc') };
   requireProblem(await act(nothing), 'incident-not-found', 'no incident', 'incidentId');
+  requireProblem(await act({ ...nothing, dueAt: 'x' }), 'invalid-field', 'fields before links', 'dueAt');
   const { correctiveActionId } = accepted(await act({ status: 'implemented' }));
   const step = (members: JsonObject, ask: Ask = {}) =>
     act({ correctiveActionId: String(correctiveActionId), status: 'verified', ...members }, ask);

@@ -46,7 +46,7 @@ test('the manifest has the terms of every route that is sold, with examples of t
   const schema: JsonObject = JSON.parse(JSON.stringify(ManifestShape));
   const judge = new SchemaJudge({});
   assert.is(judge.of(schema)(body), null);
-  assert.equal([body.takesPayments, body.lastUpdated], [true, since]);
+  assert.equal([body.takesPayments, body.lastUpdated, body.version], [true, since, '1.0.0']);
   const [note, fact, ...others] = list(body.items).map((item) => Object(item));
   assert.equal(others, []);
   assert.is(note.resource, `${BASE_URL}/v1/x402/attested-screening`);

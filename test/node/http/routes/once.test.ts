@@ -63,6 +63,13 @@ test('the same idempotency key with another request is 409', async () => {
   assert.is((await keyed('/v1/attest', body, 'k1', API_KEYS.enterprise)).status, 200, 'keys belong to an account');
 });
 
+test('an empty idempotency key is refused: it would protect nothing', async () => {
+  for (const key of ['', ' ']) {
+    const answer = await keyed('/v1/tiered-attest', { sourceId: 's', data: { case: 'empty key' } }, key);
+    requireProblem(answer, 'invalid-field', JSON.stringify(key), 'Idempotency-Key');
+  }
+});
+
 test('a refused request does not use its idempotency key up', async () => {
   requireProblem(await keyed('/v1/attest', { sourceId: 's' }, 'k2'), 'missing-field', 'no data');
   assert.is((await keyed('/v1/attest', { sourceId: 's', data: { case: 'k2' } }, 'k2')).status, 200);
