@@ -14,6 +14,8 @@ export const listEditionTable = new Table('list-edition', textCodec);
 
 const Validator = Closed({
   name: Type.String(),
+  /** Hash of the address that gave it, which may hold a token. Absent in rows of releases before: of unknown address. */
+  urlHash: Type.Optional(Sha256Shape),
   etag: Type.Union([Type.String(), Type.Null()]),
   lastModified: Type.Union([Type.String(), Type.Null()]),
 });

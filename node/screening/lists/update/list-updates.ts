@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import { hashText, type Sha256Hash } from '../../../../protocol/hash.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { KeyedLock } from '../../../concurrency/keyed-lock.ts';
 import { PeriodicTask } from '../../../concurrency/periodic-task.ts';
+import { nativeSuite } from '../../../keys/native-suite.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Edition } from '../contract.ts';
 import { keptBytes } from '../edition-files.ts';
@@ -121,8 +123,10 @@ export class ListUpdates implements AsyncDisposable {
     try {
       const answers = await Promise.all(
         [...urls].map(async ([name, url]): Promise<Answer> => {
-          const validators = known.find((candidate) => candidate.name === name);
-          return { name, known: validators, download: await download(url, validators, signal, answerMs) };
+          const urlHash = hashText(nativeSuite, url);
+          // What an address said of a file says nothing of what another one has.
+          const validators = known.find((candidate) => candidate.name === name && candidate.urlHash === urlHash);
+          return { name, urlHash, known: validators, download: await download(url, validators, signal, answerMs) };
         }),
       );
       const validators = answers.flatMap(validatorsOf);
@@ -139,12 +143,13 @@ export class ListUpdates implements AsyncDisposable {
 
 interface Answer {
   readonly name: string;
+  readonly urlHash: Sha256Hash;
   readonly known: SourceRow['validators'][number] | undefined;
   readonly download: Download;
 }
 
-function validatorsOf({ name, known, download: answer }: Answer): SourceRow['validators'] {
-  if (!answer.unchanged) return [{ name, ...answer.validators }];
+function validatorsOf({ name, urlHash, known, download: answer }: Answer): SourceRow['validators'] {
+  if (!answer.unchanged) return [{ name, urlHash, ...answer.validators }];
   return known === undefined ? [] : [known];
 }
 

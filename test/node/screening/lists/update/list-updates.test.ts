@@ -126,6 +126,29 @@ test('after an import by hand nothing is assumed of what the source has', async 
   );
 });
 
+test('a source at another address is read whole, and so is one of which a release before kept no address', async () => {
+  contents = ofacEdition(62);
+  await updates.update(SDN);
+  const etags = async (of: ListUpdates) => {
+    asked = [];
+    await of.update(SDN);
+    return asked.map(({ status, etag }) => [status, etag === undefined]);
+  };
+  const whole = names.map(() => [200, true]);
+  const moved = new Map([[SDN, new Map(names.map((name) => [name, `${origin}/${name}?token=other`]))]] as const);
+  await using other = new ListUpdates({ ...options, config: { sources: moved, intervalMs: 6 * HOUR_MS } });
+  assert.equal(await etags(other), whole);
+  const row = await listSourceTable.get(context.store, SDN);
+  if (row === undefined) throw new Error('the look is not kept');
+  const validators = row.validators.map(({ name, etag, lastModified }) => ({ name, etag, lastModified }));
+  await context.store.write([listSourceTable.put([SDN], { ...row, validators })]);
+  assert.equal(await etags(other), whole);
+  assert.equal(
+    await etags(other),
+    names.map(() => [304, false]),
+  );
+});
+
 test('an edition that shrank is refused, and taken once it is accepted', async () => {
   contents = ofacEdition(30);
   assert.match(await refusalOf(answer), /^shrank: it has 30 entries/);
