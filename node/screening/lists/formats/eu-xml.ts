@@ -3,7 +3,7 @@ import { ListError, quoted } from '../list-error.ts';
 import type { ListFormat } from './format.ts';
 import { addName, noteNameless } from './names.ts';
 import { walletAddresses } from './wallet-addresses.ts';
-import { childrenOf, textOf, type XmlElement, xmlElements } from './xml-elements.ts';
+import { childrenOf, type XmlElement, xmlElements } from './xml-elements.ts';
 
 /** `P` and `E`, or `person` and `enterprise`: the XML and the CSV file have them the other way round. */
 const TYPES: Readonly<Record<string, EntryType>> = {
@@ -67,13 +67,16 @@ function entryOf(element: XmlElement): ListedEntry {
   const [subject] = childrenOf(element, 'subjectType');
   const { code = '', classificationCode = '' } = subject?.attributes ?? {};
   const programmes = childrenOf(element, 'regulation').map(({ attributes }) => attributes.programme ?? '');
-  const remarks = textOf(element, 'remark').trim();
+  const remarks = childrenOf(element, 'remark')
+    .map(({ text }) => text.trim())
+    .filter((text) => text !== '');
   return {
     entryId,
     type: euType(code, classificationCode),
     names,
     programs: [...new Set(programmes)].filter((programme) => programme !== ''),
-    addresses: [...new Set(walletAddresses(remarks))],
-    ...(remarks === '' ? {} : { remarks }),
+    // Each is read by itself: a currency that ends one is none of an address that begins the next.
+    addresses: [...new Set(remarks.flatMap(walletAddresses))],
+    ...(remarks.length === 0 ? {} : { remarks: remarks.join('\n') }),
   };
 }

@@ -61,6 +61,16 @@ test('EU: a name in parts is read, and an entry without any is noted', async () 
   assert.equal(notes.lacks, ['1 of its entries have no name']);
 });
 
+test('EU: all remarks of an entry are read, each by itself', async () => {
+  const addresses = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`);
+  const remarks = ['Listed by the UN', `ETH: ${addresses[0]}`, ' ', 'paid in ETH', `${addresses[1]} is a contract`];
+  const entity = `<sanctionEntity logicalId="3"><nameAlias wholeName="X"/>
+    ${remarks.map((text) => `<remark>${text}</remark>`).join('')}</sanctionEntity>`;
+  const [entry] = (await readFormat(euXml, { [EU]: euFile(entity) })).entries;
+  assert.equal(entry?.addresses, [addresses[0]]);
+  assert.is(entry?.remarks, remarks.filter((text) => text !== ' ').join('\n'));
+});
+
 test('a document type is refused wherever it stands, and what it names is never opened', async () => {
   const bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
   const external = '<!DOCTYPE x SYSTEM "file:///etc/passwd">';
