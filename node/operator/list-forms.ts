@@ -14,6 +14,8 @@ const EditionShape = Closed({
   retrievedAt: TimestampShape,
   entryCount: CountShape,
   nameCount: CountShape,
+  /** Rows of companion files that belong to no entry. */
+  unmatchedRows: CountShape,
   sample: Type.Boolean(),
   attestationId: RecordIdShape,
 });

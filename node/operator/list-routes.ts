@@ -112,8 +112,8 @@ async function stateOf({ lists, listUpdates, store, now }: ListRoutesOptions, li
 }
 
 function editionAnswer(edition: Edition): EditionAnswer {
-  const { fileHash, fileDate, retrievedAt, entryCount, nameCount, sample, attestationId } = edition;
-  return { fileHash, fileDate, retrievedAt, entryCount, nameCount, sample, attestationId };
+  const { fileHash, fileDate, retrievedAt, entryCount, nameCount, unmatchedRows, sample, attestationId } = edition;
+  return { fileHash, fileDate, retrievedAt, entryCount, nameCount, unmatchedRows, sample, attestationId };
 }
 
 /** Throws `Problem` 400. */

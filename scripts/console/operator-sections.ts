@@ -72,6 +72,7 @@ export function operatorSections({ overview, lists, feed, keys }: OperatorAnswer
       'edition.retrievedAt': 'Retrieved',
       'edition.fileDate': 'Its own date',
       'edition.entryCount': 'Entries',
+      'edition.unmatchedRows': 'Rows without entry',
       'edition.sample': 'A sample',
       'source.failure': 'What failed',
     }),

@@ -14,7 +14,8 @@ export const USAGE = `npm run lists -- COMMAND [options]
   --list ID         this list, several times for several; without it all:
                     ${LIST_IDS.slice(0, 3).join(' ')}
                     ${LIST_IDS.slice(3).join(' ')}
-  --accept-shrink   takes an edition that is more than a tenth smaller, or older, than the one in force, or cut off
+  --accept-shrink   takes an edition that is more than a tenth smaller, or older, than the one in force, or cut off, or
+                    that has rows without their entry
   --node ID         a node of the local cluster, several times for several; without it all of them
   --home DIR        instead: the home of a node on this machine (NODE_HOME)
   --json            one JSON object instead of a table

@@ -23,7 +23,7 @@ export function outcomeTable(outcomes: readonly Outcome<ListOutcome>[]): string 
     ...cells(edition),
     detail ?? (ignored.length === 0 ? NONE : `not read: ${ignored.join(', ')}`),
   ]);
-  return tableText([['list', 'outcome', 'in force', 'entries', 'names', 'files of', 'note', 'nodes'], ...rows]);
+  return tableText([['list', 'outcome', ...CELLS, 'note', 'nodes'], ...rows]);
 }
 
 export function stateTable(outcomes: readonly Outcome<readonly ListState[]>[]): string {
@@ -38,7 +38,7 @@ export function stateTable(outcomes: readonly Outcome<readonly ListState[]>[]): 
     String(kept),
     sourceWords(source),
   ]);
-  const header = ['list', 'state', 'in force', 'entries', 'names', 'files of', 'retrieved', 'kept', 'source', 'nodes'];
+  const header = ['list', 'state', ...CELLS, 'retrieved', 'kept', 'source', 'nodes'];
   return tableText([header, ...rows]);
 }
 
@@ -62,10 +62,14 @@ export function repeatText(outcomes: readonly Outcome<RepeatAnswer>[]): string {
   return [...table, ...verdicts.map((words) => words.join('  '))].join('\n');
 }
 
+/** Headers of `cells`. */
+const CELLS: Row = ['in force', 'entries', 'names', 'rows without entry', 'files of'];
+
 function cells(edition: EditionAnswer | null): Row {
-  if (edition === null) return [NONE, NONE, NONE, NONE];
-  const { fileHash, entryCount, nameCount, fileDate } = edition;
-  return [fileHash.slice(0, HASH), String(entryCount), String(nameCount), fileDate?.slice(0, MINUTE) ?? NONE];
+  if (edition === null) return CELLS.map(() => NONE);
+  const { fileHash, entryCount, nameCount, unmatchedRows, fileDate } = edition;
+  const counts = [entryCount, nameCount, unmatchedRows].map(String);
+  return [fileHash.slice(0, HASH), ...counts, fileDate?.slice(0, MINUTE) ?? NONE];
 }
 
 function sourceWords(source: ListState['source']): string {

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { giveSamples } from '../../cluster/supervisor/sample-lists.ts';
 import { listsCommand } from '../../scripts/lists/command.ts';
 import { ClusterHome } from '../fixtures/cluster-home.ts';
-import { ofacEdition } from '../fixtures/lists/list-files.ts';
+import { type FileContents, ofacEdition } from '../fixtures/lists/list-files.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/lists.ts');
@@ -42,10 +42,10 @@ function row(table: string, listId: string): string {
   return table.split('\n').find((line) => line.startsWith(listId)) ?? '';
 }
 
-async function writeEdition(entries: number): Promise<void> {
+async function writeEdition(entries: number, more: FileContents = {}): Promise<void> {
   await cp(join(SAMPLES, 'us-ofac-sdn'), join(folder, 'us-ofac-sdn'), { recursive: true });
   await rm(join(folder, 'us-ofac-sdn', 'SAMPLE'));
-  for (const [name, content] of Object.entries(ofacEdition(entries))) {
+  for (const [name, content] of Object.entries({ ...ofacEdition(entries), ...more })) {
     await writeFile(join(folder, 'us-ofac-sdn', name), content);
   }
 }
@@ -96,6 +96,17 @@ test('a refused edition is told on every node, with a way to accept it', async (
   const { exit, out } = await lists('update --list us-ofac-sdn --json');
   assert.is(exit, 1);
   assert.match(out, '"code":"no-source"');
+});
+
+test('how many rows of companion files have no entry is told by an import and by status', async () => {
+  await writeEdition(10, { 'alt.csv': '11,1,"aka","LISTED SINCE",-0- \r\n\u001a' });
+  const accepted = await lists(`import ${folder} --list us-ofac-sdn --accept-shrink`);
+  const { out } = await lists('status --list us-ofac-sdn');
+  for (const table of [accepted.out, out]) {
+    const [header = ''] = table.split('\n');
+    const at = header.indexOf('rows without entry');
+    assert.match(row(table, 'us-ofac-sdn').slice(at), /^1 /);
+  }
 });
 
 test('wrong usage is told apart', async () => {

@@ -51,6 +51,8 @@ export interface Edition {
   readonly entryCount: number;
   /** Names as the list writes them: those of kind `reordered` are not counted. */
   readonly nameCount: number;
+  /** Rows of companion files that belong to no entry, and that no search finds. */
+  readonly unmatchedRows: number;
   /** Made-up entries of our own, to try things out with. */
   readonly sample: boolean;
   readonly files: readonly EditionFile[];

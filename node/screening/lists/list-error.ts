@@ -5,7 +5,7 @@ export const LIST_ERROR_CODES = [
   /** A file is not what its format says, or larger than anything that a publisher gives out. */
   'malformed',
   'too-large',
-  /** A file lacks what a whole one of its list would have, such as the mark of its end. */
+  /** The files lack what whole ones of the list would have, such as the mark of an end, or entries of their rows. */
   'cut-off',
   /** The new edition has far fewer entries than the one in force. */
   'shrank',

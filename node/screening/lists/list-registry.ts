@@ -39,7 +39,7 @@ interface EditionOrigin {
 /** What intake records of an edition that came into force, or was found unchanged. */
 function editionDraft(
   edition: Omit<Edition, 'attestationId'>,
-  { names, addressCount, unmatchedRows }: EditionManifest,
+  { names, addressCount }: EditionManifest,
   origin: EditionOrigin,
 ): Draft {
   const { listId, fileHash, retrievedAt, files } = edition;
@@ -48,7 +48,6 @@ function editionDraft(
     files: files.map(({ name, sha256, bytes }) => ({ name, sha256, bytes })),
     names: { ...names },
     addressCount,
-    unmatchedRows,
     origin: { ...origin, urls: [...origin.urls] },
   };
   return {
@@ -94,6 +93,8 @@ export interface Taken {
 const LEAST_SHARE = 0.9;
 /** Of fewer, the delisting of one is more than a tenth: they count as lost once none is left. */
 const FEW = 20;
+/** Most rows of companion files without an entry, for each entry that there is: in files of one day there are none. */
+const MOST_UNMATCHED = 0.001;
 
 /**
  * The lists of a node. An edition comes into force with the record that attests it: its files are on the disk before,
@@ -233,8 +234,10 @@ export class ListRegistry implements Lists {
   }
 }
 
-function lackRefusal({ lacks }: EditionManifest): ListError | undefined {
-  if (lacks === undefined) return undefined;
+function lackRefusal({ lacks: noted = [], unmatchedRows, entryCount }: EditionManifest): ListError | undefined {
+  const unmatched = `${unmatchedRows} rows of its companion files belong to no entry: they may be of another day`;
+  const lacks = unmatchedRows > entryCount * MOST_UNMATCHED ? [...noted, unmatched] : noted;
+  if (lacks.length === 0) return undefined;
   return new ListError('cut-off', `${lacks.join(', and ')}. --accept-shrink takes it all the same`);
 }
 
@@ -288,10 +291,11 @@ function wordsOf(sizes: readonly Size[]): string {
 }
 
 function describe(
-  { listId, fileHash, fileDate, entryCount, nameCount, files }: EditionManifest,
+  { listId, fileHash, fileDate, entryCount, nameCount, unmatchedRows, files }: EditionManifest,
   retrievedAt: Timestamp,
 ): Omit<Edition, 'attestationId'> {
   const { authority, title } = LISTS[listId];
   const sample = isSample(files);
-  return { listId, authority, title, fileHash, fileDate, retrievedAt, entryCount, nameCount, sample, files };
+  const counts = { entryCount, nameCount, unmatchedRows };
+  return { listId, authority, title, fileHash, fileDate, retrievedAt, ...counts, sample, files };
 }

@@ -86,7 +86,7 @@ async function keep({ home }: BenchOptions, list: { entries: string; aliases: st
   });
   const comments = [file('add.csv', ''), file('sdn_comments.csv', '')];
   const files = [file('sdn.csv', list.entries), file('alt.csv', list.aliases), ...comments];
-  const { fileHash, entryCount, nameCount, files: kept } = await stageEdition(home, LIST, files);
+  const { fileHash, entryCount, nameCount, unmatchedRows, files: kept } = await stageEdition(home, LIST, files);
   return {
     listId: LIST,
     authority: 'This bench',
@@ -96,6 +96,7 @@ async function keep({ home }: BenchOptions, list: { entries: string; aliases: st
     retrievedAt: timestampOf(Date.now()),
     entryCount,
     nameCount,
+    unmatchedRows,
     sample: true,
     files: kept,
     attestationId: recordId('att_eu_01KAJ5M0E8Q2V7XN4T9RCB6WDZ'),

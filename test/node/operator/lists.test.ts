@@ -322,6 +322,27 @@ test('a file of OFAC that is cut off between two rows is refused until the opera
   }
 });
 
+test('files of OFAC of different days are refused until the operator accepts them; how many rows have no entry is told', async () => {
+  const rows = Array.from({ length: 2_000 }, (_, i) => ofacRow(i + 1, `COMPANY ${i + 1}`));
+  const later = [
+    '2001,1,"aka","LISTED SINCE",-0- ',
+    '2001,2,"aka","LISTED TOO",-0- ',
+    '2002,3,"aka","LISTED AS WELL",-0- ',
+  ];
+  const take = async (alt: readonly string[], more: JsonObject = {}): Promise<ListOutcome> => {
+    await write(SDN, ofacFiles(rows, { ...NO_COMPANIONS, alt: ['1,1,"aka","FIRST COMPANY",-0- ', ...alt] }));
+    return post(SDN, 'import', { directory: folder, ...more });
+  };
+  const few = await take(later.slice(0, 2));
+  assert.equal([few.outcome, few.edition?.unmatchedRows], ['taken', 2]);
+  const refused = await take(later);
+  assert.equal([refused.outcome, refused.code, refused.edition?.unmatchedRows], ['refused', 'cut-off', 2]);
+  assert.match(refused.detail ?? '', /^3 rows of its companion files belong to no entry.* --accept-shrink/);
+  const accepted = await take(later, { acceptShrink: true });
+  assert.equal([accepted.outcome, accepted.edition?.unmatchedRows], ['taken', 3]);
+  assert.is((await stateOf(SDN))?.edition?.unmatchedRows, 3);
+});
+
 test('a companion file of OFAC without rows is refused at a first import, until the operator accepts it', async () => {
   await using first = await TestNetwork.start();
   const { lists } = first.node().context;
