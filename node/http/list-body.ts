@@ -40,8 +40,8 @@ const CARRIAGE_RETURN = 13;
 const SPACE = 32;
 /** The fewest bytes that a member or an item takes, with what separates it from the next. */
 const LEAST_VALUE_BYTES = 2;
-/** The items' own nesting: they stand in a list. */
-const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 1;
+/** An item's own nesting where it stands in an array; a line stands in nothing. */
+const ARRAY_ITEM_DEPTH = DEFAULT_MAX_DEPTH - 1;
 
 /**
  * The list in the body of a request, not yet parsed. Throws what `readJsonBody` throws before
@@ -67,13 +67,14 @@ export async function readListBody(
       if (more > 0) places.use(LONG_BODIES_UNDER_WORK.enter(more, holder));
       // No shorter body can have more values than all items may.
       const isCounted = isLines && bytes.length > limits.maxValues * LEAST_VALUE_BYTES;
+      const itemDepth = isLines ? DEFAULT_MAX_DEPTH : ARRAY_ITEM_DEPTH;
       let values = 0;
       await new TimeSlices().each(items, (item, index) => {
         const name = `[${index}]`;
         const text = partText(item, name);
         if (isCounted) values += countValues(text);
         if (values > limits.maxValues) throw tooManyValues(null, limits.maxValues);
-        work(parsePart(text, ITEM_DEPTH, limits.maxValues, name), index);
+        work(parsePart(text, itemDepth, limits.maxValues, name), index);
       });
       return items.length;
     },

@@ -7,6 +7,7 @@ import { BODY_BYTES } from '../../../node/accounts/limits/route-weights.ts';
 import { type ListBody, readListBody } from '../../../node/http/list-body.ts';
 import { LONG_BODIES_UNDER_WORK } from '../../../node/http/long-body.ts';
 import { Problem } from '../../../node/http/problem.ts';
+import { DEFAULT_MAX_DEPTH } from '../../../protocol/json/parse.ts';
 import { parseText } from '../../../protocol/json/text.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -86,6 +87,19 @@ test('what is no list of JSON values is refused, and names the item', async () =
   }
   assert.match((await refusalOf(itemsOf('[1,{"a":1,"a":2}]', JSON_TYPE))).detail, /^\[1\] is not acceptable JSON/);
   assert.match((await refusalOf(itemsOf('1\n\n{', LINES_TYPE))).detail, /^\[1\] is not acceptable JSON/);
+});
+
+test('a line nests as deep as a body may, and an item of an array as deep as the array leaves', async () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  for (const [type, most, wrap] of [
+    [LINES_TYPE, DEFAULT_MAX_DEPTH, (item: string) => `1\n${item}`],
+    [JSON_TYPE, DEFAULT_MAX_DEPTH - 1, (item: string) => `[1,${item}]`],
+  ] as const) {
+    assert.is((await itemsOf(wrap(nested(most)), type)).length, 2, type);
+    const { code, detail } = await refusalOf(itemsOf(wrap(nested(most + 1)), type));
+    assert.is(code, 'invalid-json', type);
+    assert.match(detail, `[1] is not acceptable JSON: nesting over ${most}`);
+  }
 });
 
 test('small items take room as if each were two kilobytes, until the body is disposed', async () => {
