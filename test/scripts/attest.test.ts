@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchesOf } from '../../scripts/attest/batches.ts';
+import { readDecisions } from '../../scripts/attest/decision-file.ts';
 import { defaultStateFile } from '../../scripts/attest/state-file.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
@@ -168,6 +169,22 @@ test('a line that is no JSON, or longer than a batch takes, keeps no other from 
   assert.match(output, '6 records: 5 accepted now, 0 before, 1 refused');
   assert.match(output, 'line 2 was refused');
   assert.is(await recordsOf('odd'), 5);
+});
+
+test('a line ends at a line end alone, whatever its strings hold, and a longer one than any body is not read', async () => {
+  const file = join(folder, 'separators.jsonl');
+  const bodies = ['one\u2028two', 'one\u2029two', 'one\u0085two', 'x'.repeat(200_000)].map((input) =>
+    JSON.stringify({ sourceId: 'separators', data: { input } }),
+  );
+  await writeFile(file, `${bodies.join('\r\n')}\n\r\n${bodies.join('\r')}`);
+  const lines = bodies.map((body, i) => ({ number: i + 1, text: body }));
+  assert.equal(await Array.fromAsync(readDecisions(file)), [...lines, { number: 6, text: bodies.join('\r') }]);
+  await writeFile(file, bodies.join('\n'));
+  assert.match((await attested(file, '--no-wait')).output, '4 records: 4 accepted now, 0 before, 0 refused');
+  assert.is(await recordsOf('separators'), 4);
+  await writeFile(file, `{}\n${'x'.repeat((16 << 20) + 1)}`);
+  const { exit, output } = await attested(file, '--no-wait', `--state=${join(folder, 'long.state')}`);
+  assert.equal([exit, output], [2, 'line 2 is longer than 16777216 bytes; --help says more\n']);
 });
 
 test('a redirect is not followed, and is told as a refusal', async () => {
