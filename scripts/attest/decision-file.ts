@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { UsageError } from '../../node/config/command-line.ts';
+import { decodeUtf8 } from '../../protocol/bytes.ts';
 
 export interface DecisionLine {
   /** From 1. */
@@ -15,11 +16,12 @@ const CARRIAGE_RETURN = 13;
 
 /**
  * The non-empty lines of a JSON lines file, one at a time. `\n` and `\r\n` alone end one: a string in JSON may hold any
- * other separator. Throws `UsageError` where a line is longer than any body.
+ * other separator. Throws `UsageError` where a line is longer than any body, or is not UTF-8: what is signed is what the
+ * file says.
  */
 export async function* readDecisions(file: string): AsyncGenerator<DecisionLine> {
   for await (const { number, bytes } of linesOf(file)) {
-    const text = bytes.toString();
+    const text = textOf(bytes, number);
     if (text.trim() !== '') yield { number, text };
   }
 }
@@ -42,6 +44,14 @@ async function* linesOf(file: string): AsyncGenerator<{ readonly number: number;
     if (length > MAX_LINE_BYTES) throw new UsageError(`line ${number} is longer than ${MAX_LINE_BYTES} bytes`);
   }
   if (length > 0) yield { number, bytes: Buffer.concat(begun) };
+}
+
+function textOf(bytes: Buffer, number: number): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    throw new UsageError(`line ${number} is not UTF-8, so nothing is sent`);
+  }
 }
 
 function withoutReturn(line: Buffer): Buffer {

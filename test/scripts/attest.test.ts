@@ -187,6 +187,18 @@ test('a line ends at a line end alone, whatever its strings hold, and a longer o
   assert.equal([exit, output], [2, 'line 2 is longer than 16777216 bytes; --help says more\n']);
 });
 
+test('a file with a line that is not UTF-8 is refused by its number, and nothing of it is sent', async () => {
+  const file = join(folder, 'latin1.jsonl');
+  const bodies = ['Weber', 'M\u00fcller'].map((name) => JSON.stringify({ sourceId: 'latin1', data: { input: name } }));
+  await writeFile(file, bodies.join('\n'), 'latin1');
+  const { exit, output } = await attested(file, '--no-wait');
+  assert.equal([exit, output], [2, 'line 2 is not UTF-8, so nothing is sent; --help says more\n']);
+  assert.is(await recordsOf('latin1'), 0);
+  await writeFile(file, bodies.join('\n'));
+  assert.is((await attested(file, '--no-wait')).exit, 0);
+  assert.is(await recordsOf('latin1'), 2);
+});
+
 test('a redirect is not followed, and is told as a refusal', async () => {
   const paths: string[] = [];
   const moved = createServer(({ url: path = '' }, response) => {
