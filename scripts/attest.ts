@@ -19,7 +19,8 @@ may be appended, and one that was refused corrected; a file whose other lines ar
   --state FILE   where to remember what was sent (a file of its own for each FILE, node and key)
   --no-wait      do not wait for the ledger
 
-Exit: 0 all accepted and confirmed · 1 not all · 2 wrong usage, or FILE is another than the one that was sent, or is not UTF-8`;
+Exit: 0 all accepted and confirmed · 1 not all · 2 wrong usage, FILE is another than the one that was sent or not
+UTF-8, or another run sends by the same state`;
 /** Longest wait for the ledger, in milliseconds. */
 const CONFIRM_MS = 180_000;
 

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { UsageError } from '../../node/config/command-line.ts';
 import { isDigest } from './digest.ts';
+import { holdFile } from './held-file.ts';
 
 /** After the run's name: digests of what is sent stand in the file. */
 const WITH_DIGESTS = 'digests';
@@ -55,17 +56,22 @@ export function defaultStateFile(home: string, { file, node, apiKey }: SendingNa
 }
 
 /**
- * Opens or begins a state file. A last line that was cut short counts as not written. Throws `UsageError` where it
- * tells of lines without digests, as that of an earlier release does.
+ * Opens or begins a state file, and holds it until it is disposed. A last line that was cut short counts as not written.
+ * Throws `UsageError` where another run holds it, and where it tells of lines without digests, as that of an earlier
+ * release does.
  */
 export async function openState(path: string): Promise<State> {
   await mkdir(dirname(path), { recursive: true });
+  await using opening = new AsyncDisposableStack();
+  const file = opening.use(await open(path, 'a+', 0o600));
+  // Read only once it is held: another run may write to it until then.
+  if (opening.use(await holdFile(file)) === null) throw new UsageError(`another run is sending by ${path}`);
   const { run, isComparable, accepted, digests, batches, answered, cut } = await readState(path);
   if (!isComparable) throw withoutDigests(path);
-  const file = await open(path, 'a+', 0o600);
   const name = run?.name ?? randomUUID();
   if (cut) await file.appendFile('\n');
   if (run?.withDigests !== true) await writeSynced(file, `run ${name} ${WITH_DIGESTS}\n`);
+  const held = opening.move();
   return {
     run: name,
     accepted,
@@ -88,7 +94,7 @@ export async function openState(path: string): Promise<State> {
     },
     async [Symbol.asyncDispose]() {
       await file.sync();
-      await file.close();
+      await held.disposeAsync();
     },
   };
 }
