@@ -5,8 +5,11 @@ export const NORMALIZATION = 'NFKD, strip marks, casefold, punctuation->space, c
  * Deleted, so that `Sa'ad` is `Saad`: apostrophes, double quotes, primes, and the letters that stand for ayn and hamza.
  */
 const QUOTES = /['"`´‘-‟′-‷ʹ-ˁˈˊˋ՚׳״＇＂ˮ\u0384\u1fbd\u1fbf\u1ffd\u1ffe❛-❞Ꞌꞌ]/gu;
-/** Show nothing: tatweel, soft hyphen, joiners, direction marks, variation selectors. */
-const INVISIBLE = /[\u0640\p{Default_Ignorable_Code_Point}]/gu;
+/**
+ * Show nothing: tatweel, soft hyphen, joiners, direction marks, variation selectors, and all other format characters.
+ * Of these the number signs of Arabic and Kaithi and the marks of abbreviations are seen, and are no part of a name.
+ */
+const INVISIBLE = /[\u0640\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 /** NFKD would make letters of them that run on from the name. */
 const MARKS_OF_TRADE = /[©®℗℠™]/gu;
 /** Accents and vowel signs that writers leave out; in other scripts marks are part of the spelling. */

@@ -37,6 +37,14 @@ test('vowel signs and joiners of Arabic and Hebrew make no difference, nor does 
   equal('a\u200db\u00adc', 'abc');
 });
 
+test('no format character makes a difference, wherever it stands', () => {
+  for (let code = 0; code <= 0x10_ffff; code++) {
+    const character = String.fromCodePoint(code);
+    if (!/\p{Cf}/u.test(character)) continue;
+    assert.is(nameKey(`PU${character}TIN ${character} V`), 'putin v', `U+${code.toString(16)}`);
+  }
+});
+
 test('whatever stands for an apostrophe makes no difference', () => {
   for (const quote of '\'"`´‘’‛“”‟′″‴ʹʻʼʽʾʿˈˊˋˮ՚׳״＇\u0384\u1fbd\u1fbf\u1ffd\u1ffe❛❜❝❞Ꞌꞌ') {
     assert.is(nameKey(`O${quote}Brien`), 'obrien', `U+${quote.charCodeAt(0).toString(16)}`);
