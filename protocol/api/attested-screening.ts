@@ -27,9 +27,11 @@ const ScreeningMatchShape = Closed({
   entryId: Type.String(),
   name: Type.String({ description: 'Title of the entry.' }),
   matchedOn: Type.Enum(['primary', 'strong-alias', 'weak-alias', 'original-script', 'reordered'], {
-    description: 'What the name that was found is to the entry. `reordered`: "Given SURNAME" of "SURNAME, Given".',
+    description:
+      'What the name that was found is to the entry. `reordered`: "Given SURNAME Jr." of an individual\'s ' +
+      '"SURNAME, Given, Jr.".',
   }),
-  matchedName: Type.String({ description: 'The name that was found, as the list writes it.' }),
+  matchedName: Type.String({ description: 'The name that was found, as the list writes it, or turned round.' }),
   matchType: Type.Enum([...MATCH_TYPES]),
   entryType: Type.Enum(['individual', 'entity', 'vessel', 'aircraft', 'unknown']),
   programs: Type.Array(Type.String()),

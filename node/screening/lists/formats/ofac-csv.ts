@@ -108,8 +108,6 @@ function entryOf(
   for (const alias of aliases.get(entryId) ?? []) addName(names, given(alias), 'strong-alias');
   for (const alias of weakAliases) addName(names, alias, 'weak-alias');
   if (names.length === 0) throw new ListError('malformed', `${file}, entry ${entryId} has no name`);
-  const otherOrder = entryType === 'individual' ? names.map(({ text }) => reordered(text)) : [];
-  for (const other of otherOrder) addName(names, other, 'reordered');
   const remark = whole.trim();
   return {
     entryId,
@@ -121,12 +119,6 @@ function entryOf(
     addresses,
     ...(remark === '' ? {} : { remarks: remark }),
   };
-}
-
-/** `SURNAME, Given, Jr.` → `Given, Jr. SURNAME`; empty where there is no comma. */
-function reordered(name: string): string {
-  const at = name.indexOf(',');
-  return at < 0 ? '' : `${name.slice(at + 1)} ${name.slice(0, at)}`;
 }
 
 /** What a companion file says, by entry. Bounded by the size of a file. */
