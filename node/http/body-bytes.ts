@@ -71,6 +71,16 @@ const DISCARD_DEADLINE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 1;
 /** Requests whose bodies are flowing into nothing. */
 const DISCARDED = new WeakSet<IncomingMessage>();
+/** What is checked of requests once their bodies are here. */
+const CHECKS = new WeakMap<IncomingMessage, () => Promise<void>>();
+
+/**
+ * Has something checked once the body of a request is here, before anyone gets it: much may have changed while it
+ * arrived. Whoever reads the body is thrown what `check` rejects with.
+ */
+export function checkOnceArrived(request: IncomingMessage, check: () => Promise<void>): void {
+  CHECKS.set(request, check);
+}
 
 /** The bytes of a request's body. Throws what `readArriving` throws. */
 export async function readBytes(request: IncomingMessage, limits: ByteLimits): Promise<Buffer> {
@@ -103,9 +113,20 @@ export async function readOwnBody(
 
 /**
  * The bytes of a request's body. Throws `Problem`: `payload-too-large`, `request-timeout`, `request-aborted` or
- * `dependency-unavailable`.
+ * `dependency-unavailable`; and what the request is refused with once it is here (`checkOnceArrived`).
  */
-function readArriving(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<ArrivingBytes> {
+async function readArriving(request: IncomingMessage, limits: ByteLimits): Promise<ArrivingBytes> {
+  const arrived = await allArriving(request, limits);
+  try {
+    await CHECKS.get(request)?.();
+  } catch (error) {
+    arrived.clear();
+    throw error;
+  }
+  return arrived;
+}
+
+function allArriving(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<ArrivingBytes> {
   const { socket } = request;
   if (request.destroyed || (socket.destroyed && !request.complete)) return Promise.reject(aborted());
   return new Promise((resolve, reject) => {

@@ -12,6 +12,7 @@ import type { Admission, RequestLimits } from '../accounts/limits/request-limits
 import { requestsOf, weightOf } from '../accounts/limits/route-weights.ts';
 import { noteAsker, noteCounted } from './asked-work.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
+import { checkOnceArrived } from './body-bytes.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Answer, KeyRoute, OperatorRoute, PageRoute, Route } from './route.ts';
@@ -120,7 +121,10 @@ export class ApiGate implements Gate {
     return answer();
   }
 
-  /** Throws what `answer` throws, `LimitError`, and `Problem` 401 and 403. */
+  /**
+   * The key is looked at again once the body is here: one that ended while it arrived records and changes nothing. Throws
+   * what `answer` throws, `LimitError`, and `Problem` 401 and 403.
+   */
   async keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer> {
     const { addresses, limits, auditLog } = this.#options;
     const address = this.#addressOf(context);
@@ -130,11 +134,12 @@ export class ApiGate implements Gate {
     noteAsker(context.req, isElsewhere ? strangerAt(address) : holderOf(caller.account));
     if (isElsewhere) addresses.admit(address);
     return noted({ auditLog, context, route, caller, address }, async () => {
-      if (isElsewhere) throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
+      requireTaken(found, address);
       const admission = await limits.admit(caller.account, actionOf(route), heldAtFirst(context, route));
       noteCounted(context.req);
       try {
         requireScope(route.scope, caller);
+        checkOnceArrived(context.req, () => this.#requireStill(context, route, address));
         return await answer(caller, admission);
       } finally {
         admission.release();
@@ -155,6 +160,13 @@ export class ApiGate implements Gate {
       if (context.get('x-api-key') !== '') addresses.admit(address);
       throw error;
     }
+  }
+
+  /** Throws what is thrown of a key that comes with its request now. */
+  async #requireStill(context: Context, { scope }: KeyRoute, address: string): Promise<void> {
+    const found = await authenticate(this.#options.accounts, context);
+    requireTaken(found, address);
+    requireScope(scope, found.caller);
   }
 
   /** Who is signed in and asks without a key; a key that comes along says who asks, whatever the cookie says. */
@@ -245,6 +257,12 @@ export function strangerAt(address: string): Holder {
 
 export function holderOf({ id }: Caller['account']): Holder {
   return { kind: 'account', id };
+}
+
+/** Throws `Problem` 403. */
+function requireTaken(found: AuthenticatedKey, address: string): void {
+  if (isTakenFrom(found, address)) return;
+  throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
 }
 
 /** Throws `Problem` 403. */

@@ -216,7 +216,7 @@ export class PaidGate {
   }
 
   async #sell(visit: Visit): Promise<Answer> {
-    const { call, route, shown, url, caller } = visit;
+    const { call, route, shown, url, address } = visit;
     const { payments, requireStorage } = this.#options;
     const closed = this.#whyClosed(visit);
     if (shown === '') throw closed ?? new Problem('payment-required', `This call is paid for: ${route.service}.`);
@@ -227,6 +227,8 @@ export class PaidGate {
     using admitted = await this.#admit(visit, offer);
     using body = await this.#bodyOf(visit);
     admitted.prepare(body.bytes);
+    // The key may have ended while the body arrived.
+    const caller = await this.#callerOf(call.context, address);
     const payer = offer.payment.authorization.from;
     const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
     const account = tenant?.account.id ?? walletAccount(payer);

@@ -66,6 +66,8 @@ export class PaidFixture implements AsyncDisposable {
   isUnrecording = false;
   /** Whether notes are not for sale at present. */
   isClosed = false;
+  /** How often API keys are looked at before they are revoked. */
+  keyLooks = Number.POSITIVE_INFINITY;
   /** Public address of the node. */
   baseUrl = BASE_URL;
   readonly #listener: Listener;
@@ -88,7 +90,7 @@ export class PaidFixture implements AsyncDisposable {
         take: (call, order) => fixture.opened.payments.take(call, order),
       },
       paymentLimits: fixture.limits,
-      accounts: tenants,
+      accounts: { authenticate: async (text) => (opened.keyLooks-- > 0 ? tenants.authenticate(text) : 'revoked') },
       auditLog: { note: (_account, facts) => void promise.then(({ used }) => used.push(facts)) },
       payTo: PAY_TO,
       baseUrl: () => opened.baseUrl,

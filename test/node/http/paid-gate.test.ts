@@ -351,6 +351,16 @@ test('a key that is bound to other addresses is none here: the wallet pays in it
   assert.equal(fixture.used, []);
 });
 
+test('a key that is revoked while the body arrives is none either', async () => {
+  await using fixture = await PaidFixture.open();
+  fixture.keyLooks = 1;
+  assert.is((await fixture.buy('x', {}, { headers: TENANT })).status, 200);
+  assert.equal(
+    fixture.worked.map(({ account, caller }) => [account, caller]),
+    [[`x402:${PAYER}`, null]],
+  );
+});
+
 test('an address is told prices so often; with a key it is not counted', async () => {
   await using fixture = await PaidFixture.open();
   for (let i = 0; i < ADDRESS_ALLOWANCE.pricesPerMinute; i++) assert.is((await fixture.ask(NOTES)).status, 402);
