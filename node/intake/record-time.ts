@@ -1,7 +1,7 @@
 import type { Sealer } from './sealing/sealer.ts';
 import { IntakeError } from './intake-error.ts';
 
-/** How far the clock may lie before the last record of the open batch; it then stands still. In milliseconds. */
+/** How far the clock may lie before the last record; it then stands still. In milliseconds. */
 const SLACK_MS = 2 * 60_000;
 
 export interface RecordTimeOptions {
@@ -11,6 +11,11 @@ export interface RecordTimeOptions {
   readonly sealer: Pick<Sealer, 'leastFrom' | 'seal' | 'unsealedFrom'>;
 }
 
+/** What the clock says, or the time of the last record where it lies a little before that. In epoch milliseconds. */
+export function steadyTime(now: number, last: number): number {
+  return now < last && now >= last - SLACK_MS ? last : now;
+}
+
 /**
  * When records from `first` on are submitted, in epoch milliseconds, given the time of the records before: such that
  * the batch that will hold them has every record within its times, and begins where the one before allows it (protocol
@@ -18,8 +23,7 @@ export interface RecordTimeOptions {
  */
 export function recordTime({ now, isClockOff, sealer }: RecordTimeOptions, first: number, last: number): number {
   if (isClockOff()) throw clockOff('most members’ clocks differ from this one by minutes');
-  const at = now();
-  const steady = at < last && at >= last - SLACK_MS ? last : at;
+  const steady = steadyTime(now(), last);
   if (first > sealer.unsealedFrom) {
     if (steady >= last) return steady;
     // The batch that the later records are in ends now; the next one may begin earlier, once the ledger has named it.

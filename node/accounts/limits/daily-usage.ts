@@ -1,8 +1,9 @@
-import { dayEnd, dayOf } from '../../../protocol/audit/day.ts';
+import { dayEnd } from '../../../protocol/audit/day.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { Held } from '../../concurrency/held.ts';
+import { steadyTime } from '../../intake/record-time.ts';
 import { countEndOperation } from '../../records/count-end.ts';
 import type { RecordCounter } from '../../records/record-counters.ts';
 import { groupTable } from '../../records/record-tables.ts';
@@ -170,28 +171,26 @@ export class DailyUsage implements RecordCounter {
   /** Of the write under way: counts before it, by the keys of their rows. */
   #loaded = new Map<string, number>();
   #staged: Staged | undefined;
-  /** Records stand in order of time: no later one falls on a day before that of the last. */
-  #lastDay: UtcDay | undefined;
-  #clockDay = Number.NaN;
+  /** Time of the last record, in epoch milliseconds; 0 before the first. */
+  #lastAt: number;
+  /** Days since the epoch of `#today`. */
+  #dayNumber = Number.NaN;
   #today: UtcDay;
 
-  private constructor(
-    { store, node, now, maxCachedRows, pace = new RowPace() }: DailyUsageOptions,
-    lastDay: UtcDay | undefined,
-  ) {
+  private constructor({ store, node, now, maxCachedRows, pace = new RowPace() }: DailyUsageOptions, lastAt: number) {
     this.#store = store;
     this.#node = node;
     this.#now = now;
     this.#pace = pace;
     this.#counts = new UsageCounts(store, maxCachedRows);
-    this.#lastDay = lastDay;
+    this.#lastAt = lastAt;
     this.#today = dayAt(now());
   }
 
   /** Counts what the store has uncounted: all of it, where it was written before there were counts. */
   static async open(options: DailyUsageOptions): Promise<DailyUsage> {
     const { store, node } = options;
-    const usage = new DailyUsage(options, await lastRecordedDay(store, node));
+    const usage = new DailyUsage(options, await lastRecordedAt(store, node));
     const isUnmarked = (await store.get(usageEndTable.key(node))) === undefined;
     if (isUnmarked && (await hasUsage(store))) await markAllCounted(store, node, COUNTED_USAGE);
     else await recount(store, node, COUNTED_USAGE, usage);
@@ -259,8 +258,9 @@ export class DailyUsage implements RecordCounter {
       const before = this.#loaded.get(key);
       if (before === undefined) throw new RangeError('records that were not loaded');
       counted.records += before;
-      if (this.#lastDay === undefined || counted.day > this.#lastDay) this.#lastDay = counted.day;
     }
+    const last = records.at(-1);
+    if (last !== undefined) this.#lastAt = Date.parse(last.submittedAt);
     const staged = this.#pace.stage(records, writesAll);
     this.#staged = { counts, rows: staged };
     if (!staged.withRows) return [[]];
@@ -315,18 +315,19 @@ export class DailyUsage implements RecordCounter {
     else this.#reserved.delete(account);
   }
 
+  /** The day that a record would be of which is made now. */
   #day(): UtcDay {
-    const clockDay = Math.floor(this.#now() / DAY_MS);
-    if (clockDay !== this.#clockDay) {
-      this.#clockDay = clockDay;
-      this.#today = dayAt(clockDay * DAY_MS);
+    const dayNumber = Math.floor(steadyTime(this.#now(), this.#lastAt) / DAY_MS);
+    if (dayNumber !== this.#dayNumber) {
+      this.#dayNumber = dayNumber;
+      this.#today = dayAt(dayNumber * DAY_MS);
     }
-    return this.#lastDay !== undefined && this.#lastDay > this.#today ? this.#lastDay : this.#today;
+    return this.#today;
   }
 }
 
-/** Day of the last group that the node signed. */
-async function lastRecordedDay(store: Store, node: NodeId): Promise<UtcDay | undefined> {
+/** Time of the last group that the node signed, in epoch milliseconds; 0 where there is none. */
+async function lastRecordedAt(store: Store, node: NodeId): Promise<number> {
   const last = await groupTable.last(store, [node]);
-  return last === undefined ? undefined : dayOf(groupStatement.parse(last[1].statement).signedAt);
+  return last === undefined ? 0 : Date.parse(groupStatement.parse(last[1].statement).signedAt);
 }

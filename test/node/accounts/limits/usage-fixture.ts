@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { steadyTime } from '../../../../node/intake/record-time.ts';
 import { Intake } from '../../../../node/intake/intake.ts';
 import type { Draft } from '../../../../node/intake/draft.ts';
 import type { BuiltRecord } from '../../../../node/intake/groups.ts';
@@ -59,6 +60,7 @@ export class UsageFixture implements AsyncDisposable {
       signer: () => signer,
       cipher,
       now,
+      timeOf: (_first, last) => steadyTime(now(), last),
       projections: [],
       counters,
       onCommitted: () => {},
