@@ -76,10 +76,10 @@ const CHECKS = new WeakMap<IncomingMessage, () => Promise<void>>();
 
 /**
  * Has something checked once the body of a request is here, before anyone gets it: much may have changed while it
- * arrived. Whoever reads the body is thrown what `check` rejects with.
+ * arrived. Of one that is here already nothing is. Whoever reads the body is thrown what `check` rejects with.
  */
 export function checkOnceArrived(request: IncomingMessage, check: () => Promise<void>): void {
-  CHECKS.set(request, check);
+  if (!request.complete) CHECKS.set(request, check);
 }
 
 /** The bytes of a request's body. Throws what `readArriving` throws. */
