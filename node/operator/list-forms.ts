@@ -45,7 +45,8 @@ export type ListOutcome = Static<typeof ListOutcomeShape>;
 
 const ListStateShape = Closed({
   listId: ListIdShape,
-  freshness: Type.Enum(['fresh', 'stale', 'too-old', 'missing']),
+  /** `damaged`: the files of the edition that was taken last are gone, or others; it counts as missing. */
+  freshness: Type.Enum(['fresh', 'stale', 'too-old', 'damaged', 'missing']),
   edition: nullable(EditionShape),
   /** Editions whose files are kept. */
   kept: CountShape,

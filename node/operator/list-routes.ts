@@ -101,9 +101,10 @@ function changing(path: string, { lists }: ListRoutesOptions, change: Change): O
 async function stateOf({ lists, listUpdates, store, now }: ListRoutesOptions, listId: ListId): Promise<ListState> {
   const edition = lists.current().get(listId);
   const row = await listSourceTable.get(store, listId);
+  const missing = (await lists.isDamaged(listId)) ? 'damaged' : 'missing';
   return {
     listId,
-    freshness: edition === undefined ? 'missing' : freshnessOf(edition, now()),
+    freshness: edition === undefined ? missing : freshnessOf(edition, now()),
     edition: edition === undefined ? null : editionAnswer(edition),
     kept: await lists.kept(listId),
     source:

@@ -29,7 +29,7 @@ export class ListsUnavailableError extends Error {
 export type Pack = (edition: Edition, signal: AbortSignal) => Promise<PackedEdition>;
 
 export interface ListSearchesOptions {
-  readonly lists: Pick<Lists, 'current' | 'onChange'>;
+  readonly lists: Pick<Lists, 'current' | 'intact' | 'onChange'>;
   readonly pack: Pack;
   readonly now: () => number;
   readonly log: Logger;
@@ -150,7 +150,8 @@ export class ListSearches implements AsyncDisposable {
     } catch (error) {
       if (this.#over.signal.aborted) return;
       log.error({ err: error, listId, fileHash: edition.fileHash }, 'a list could not be made ready to be searched');
-      this.#retry(listId).catch(() => {});
+      // Of damaged files nothing will ever be made: the list is missing.
+      if ((await lists.intact(listId)) !== undefined) this.#retry(listId).catch(() => {});
     }
   }
 

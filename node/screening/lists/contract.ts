@@ -65,8 +65,13 @@ export interface Edition {
 
 /** The lists that a node screens against. */
 export interface Lists {
-  /** The editions in force; a list that was never imported, or whose files are gone, is missing. */
+  /** The editions in force; a list that was never imported, or whose files were found gone or damaged, is missing. */
   current(): ReadonlyMap<ListId, Edition>;
+  /**
+   * The edition in force, once all of its files were found to be those that were taken. Where they are not it is in
+   * force no more: the list is missing until it is taken again.
+   */
+  intact(listId: ListId): Promise<Edition | undefined>;
   /** An edition that was in force once, for as long as its files are kept. */
   edition(listId: ListId, fileHash: Sha256Hash): Promise<Edition | undefined>;
   /** Reads the edition's files again, hashing them on the way. Throws `ListError` where they are damaged or gone. */

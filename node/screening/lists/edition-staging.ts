@@ -86,7 +86,7 @@ async function keep(staging: string, { name, bytes }: IncomingFile): Promise<Edi
 }
 
 /** An edition that was taken before, with all of its files; undefined where something of it is missing or other. */
-async function intactEdition(directory: string): Promise<EditionManifest | undefined> {
+export async function intactEdition(directory: string): Promise<EditionManifest | undefined> {
   try {
     const manifest = await manifestIn(directory);
     await verifyFiles(directory, manifest.files);

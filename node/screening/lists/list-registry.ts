@@ -14,7 +14,7 @@ import { LISTS } from './catalogue.ts';
 import type { Edition, ListedEntry, Lists } from './contract.ts';
 import { manifestIn, readEditionEntries } from './edition-files.ts';
 import { type EditionManifest, isSample, SAMPLE_FILE } from './edition-manifest.ts';
-import { editionDirectory, type IncomingFile, removeStaging, stageEdition } from './edition-staging.ts';
+import { editionDirectory, type IncomingFile, intactEdition, removeStaging, stageEdition } from './edition-staging.ts';
 import { editionVersion } from './freshness.ts';
 import { ListError } from './list-error.ts';
 import { LIST_IDS, type ListId } from './list-id.ts';
@@ -135,14 +135,27 @@ export class ListRegistry implements Lists {
   }
 
   async edition(listId: ListId, fileHash: Sha256Hash): Promise<Edition | undefined> {
-    const last = await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)]);
-    if (last === undefined) return undefined;
-    try {
-      return await this.#attested(last[1]);
-    } catch (error) {
-      if (error instanceof ListError) return undefined;
-      throw error;
-    }
+    return this.#readable(await listEditionTable.last(this.#options.store, [listId, hashPart(fileHash)]));
+  }
+
+  intact(listId: ListId): Promise<Edition | undefined> {
+    return this.#locks.exclusive(listId, async () => {
+      const edition = this.#current.get(listId);
+      if (edition === undefined) return undefined;
+      const { fileHash } = edition;
+      if ((await intactEdition(this.directoryOf(edition)))?.fileHash === fileHash) return edition;
+      this.#current.delete(listId);
+      this.#options.log.error(
+        { listId, fileHash },
+        'the files of a list are damaged; it is missing until it is taken again',
+      );
+      return undefined;
+    });
+  }
+
+  /** Whether an edition was taken, and its files are gone or damaged. */
+  async isDamaged(listId: ListId): Promise<boolean> {
+    return !this.#current.has(listId) && (await listImportTable.last(this.#options.store, [listId])) !== undefined;
   }
 
   entries(edition: Pick<Edition, 'listId' | 'fileHash'>): AsyncIterable<ListedEntry> {
@@ -167,7 +180,9 @@ export class ListRegistry implements Lists {
   /** Brings a new edition into force. Throws `ListError`, and `IntakeError`; then the one in force stays. */
   take(listId: ListId, { files, origin, acceptShrink = false }: Incoming): Promise<Taken> {
     return this.#locks.exclusive(listId, async () => {
-      const before = this.#current.get(listId);
+      // What is damaged is still what a new edition is compared with, for as long as its manifest reads.
+      const before =
+        this.#current.get(listId) ?? (await this.#readable(await listImportTable.last(this.#options.store, [listId])));
       if (before?.sample === false && files.some(({ name }) => name === SAMPLE_FILE)) {
         throw new ListError('sample', 'a sample never takes the place of a real list');
       }
@@ -179,7 +194,10 @@ export class ListRegistry implements Lists {
     });
   }
 
-  /** The edition in force was found unchanged at its source. Throws `ListError` where another one is in force. */
+  /**
+   * The edition in force, which `intact` gave, was found unchanged at its source. Throws `ListError` where another one
+   * is in force.
+   */
   confirm(listId: ListId, fileHash: Sha256Hash, origin: Incoming['origin']): Promise<Taken> {
     return this.#locks.exclusive(listId, async () => {
       const edition = this.#current.get(listId);
@@ -216,6 +234,17 @@ export class ListRegistry implements Lists {
     if (before === undefined || before.sample) return undefined;
     const then = await manifestIn(this.directoryOf(before)).then(sizesOf, () => entriesAndNames(before));
     return ageRefusal(manifest, before) ?? sizeRefusal(sizesOf(manifest), then);
+  }
+
+  /** The edition that the record of a row attests; undefined where there is no row, or its files are gone. */
+  async #readable(row: readonly [key: unknown, id: string] | undefined): Promise<Edition | undefined> {
+    if (row === undefined) return undefined;
+    try {
+      return await this.#attested(row[1]);
+    } catch (error) {
+      if (error instanceof ListError) return undefined;
+      throw error;
+    }
   }
 
   /** The edition that a record attests. Throws `ListError` where its files are gone. */

@@ -221,7 +221,7 @@ test('fsck finds the kept editions whole, an altered one, and one that is gone',
 test('a node whose edition is gone says so and starts; the list is missing until it is imported again', async () => {
   await rm(join(node.config.home, 'lists', 'eu-consolidated'), { recursive: true });
   await node.start();
-  assert.is((await stateOf('eu-consolidated'))?.freshness, 'missing');
+  assert.is((await stateOf('eu-consolidated'))?.freshness, 'damaged');
   assert.match(node.log.join(''), 'a list is not there any more');
   assert.is((await post('eu-consolidated', 'import', { directory: SAMPLES })).outcome, 'taken');
 });
@@ -354,6 +354,23 @@ test('a companion file of OFAC without rows is refused at a first import, until 
   assert.is(lists.current().get(SDN), undefined);
   assert.is(await lists.kept(SDN), 0, 'nothing is left of it');
   assert.is((await take(true)).edition.entryCount, 1);
+});
+
+test('a node whose kept file is damaged finds that out; the list is missing until it is imported again', async () => {
+  assert.is((await importEdition(100, { acceptShrink: true })).outcome, 'taken');
+  const edition = node.context.lists.current().get(SDN);
+  if (edition === undefined) throw new Error('it is not in force');
+  const victim = join(node.context.lists.directoryOf(edition), 'sdn.csv.gz');
+  await node.stop();
+  await writeFile(victim, Buffer.alloc((await readFile(victim)).length));
+  await node.start();
+  const { searches, lists } = node.context;
+  await searches.settled();
+  assert.throws(() => searches.requireLists(), /us-ofac-sdn \(missing\)/);
+  assert.equal([(await stateOf(SDN))?.freshness, (await stateOf(SDN))?.edition], ['damaged', null]);
+  assert.is((await importEdition(80)).code, 'shrank', 'it is still compared with what was damaged');
+  assert.equal([(await importEdition(100)).outcome, (await stateOf(SDN))?.freshness], ['unchanged', 'fresh']);
+  assert.is((await lists.intact(SDN))?.fileHash, edition.fileHash);
 });
 
 test.run();

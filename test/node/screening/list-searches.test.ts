@@ -19,7 +19,7 @@ import { editionOf, listedEntry } from '../../fixtures/listed-entries.ts';
 const START = Date.parse('2026-11-21T09:00:00.000Z');
 
 /** Lists of a test: editions come into force by `take`. */
-class World implements Pick<Lists, 'current' | 'onChange'>, AsyncDisposable {
+class World implements Pick<Lists, 'current' | 'intact' | 'onChange'>, AsyncDisposable {
   now = START;
   /** Awaited before an edition is packed. */
   packing: Promise<void> = Promise.resolve();
@@ -54,6 +54,13 @@ class World implements Pick<Lists, 'current' | 'onChange'>, AsyncDisposable {
 
   current(): ReadonlyMap<ListId, Edition> {
     return this.#current;
+  }
+
+  async intact(listId: ListId): Promise<Edition | undefined> {
+    const edition = this.#current.get(listId);
+    if (edition === undefined || this.#entries.has(edition.fileHash)) return edition;
+    this.#current.delete(listId);
+    return undefined;
   }
 
   onChange(listener: (edition: Edition) => void): () => void {
@@ -173,6 +180,17 @@ test('an edition that cannot be read leaves the old one in place', async () => {
   await world.searches.settled();
   assert.is(world.screen('one of us ofac sdn').matchCount, 1);
   assert.is(world.screen('newly listed').matchCount, 0);
+});
+
+test('a list whose only edition is damaged is missing before a price is named, until it is taken again', async () => {
+  await using world = await World.start(['us-ofac-sdn']);
+  const entries = [listedEntry('9', ['Newly Listed'])];
+  world.take('us-ofac-sdn', entries, { isDamaged: true });
+  await world.searches.settled();
+  assert.throws(() => world.searches.requireLists(), /us-ofac-sdn \(missing\)/);
+  world.take('us-ofac-sdn', entries);
+  await world.searches.settled();
+  assert.is(world.screen('newly listed').matchCount, 1);
 });
 
 test('an edition that came while another was being made ready is made ready too', async () => {

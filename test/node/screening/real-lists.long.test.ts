@@ -37,7 +37,7 @@ if (hasRealLists()) {
   const root = await mkdtemp(join(tmpdir(), 'meridian-lists-'));
   const editions = await keepRealLists(root);
   const searches = new ListSearches({
-    lists: { current: () => editions, onChange: () => () => {} },
+    lists: { current: () => editions, intact: async (listId) => editions.get(listId), onChange: () => () => {} },
     pack: packInThread({ directoryOf: directoryUnder(root) }),
     now: Date.now,
     log: pino({ level: 'silent' }),

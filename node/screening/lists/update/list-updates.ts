@@ -26,7 +26,7 @@ export interface ListUpdatesOptions {
 
 /** Pause between two looks at which list is due. In milliseconds. */
 const LOOK_MS = 60_000;
-/** Longest pause after a look that failed. In milliseconds. */
+/** Longest pause after a look that failed, and of a list that is not there. In milliseconds. */
 const RETRY_MS = 15 * 60_000;
 /** Longest download of all the files of a list. In milliseconds. */
 const DOWNLOAD_MS = 10 * 60_000;
@@ -77,12 +77,16 @@ export class ListUpdates implements AsyncDisposable {
     }
   }
 
-  /** A look that is dated later than now says that the clock was set back since: it puts no other one off. */
+  /**
+   * A list that is gone or damaged does not wait its whole turn. A look that is dated later than now says that the
+   * clock was set back since: it puts no other one off.
+   */
   async #isDue(listId: ListId): Promise<boolean> {
-    const { config, store, now } = this.#options;
+    const { config, lists, store, now } = this.#options;
     const row = await listSourceTable.get(store, listId);
     if (row === undefined) return true;
-    const pause = row.failure === null ? config.intervalMs : Math.min(config.intervalMs, RETRY_MS);
+    const isHeld = row.failure === null && lists.current().has(listId);
+    const pause = isHeld ? config.intervalMs : Math.min(config.intervalMs, RETRY_MS);
     const since = now() - Date.parse(row.checkedAt);
     return since < 0 || since >= pause;
   }
@@ -113,8 +117,8 @@ export class ListUpdates implements AsyncDisposable {
     acceptShrink: boolean,
   ): Promise<{ readonly taken: Taken; readonly validators: SourceRow['validators'] }> {
     const { lists, answerMs } = this.#options;
-    const inForce = lists.current().get(listId);
-    // Validators are worth something for as long as the edition that they came with is the one in force.
+    // Validators are worth something for as long as the edition that they came with is in force, and whole.
+    const inForce = await lists.intact(listId);
     const known = inForce !== undefined && before?.fileHash === inForce.fileHash ? before.validators : [];
     // Ends what is still open once the look is over, however it went.
     const over = new AbortController();

@@ -1,5 +1,7 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { test } from 'uvu';
@@ -147,6 +149,29 @@ test('a source at another address is read whole, and so is one of which a releas
     await etags(other),
     names.map(() => [304, false]),
   );
+});
+
+test('a list whose kept files are damaged is fetched whole, before its turn', async () => {
+  contents = ofacEdition(63);
+  const { edition } = await updates.update(SDN);
+  const victim = join(context.lists.directoryOf(edition), 'sdn.csv.gz');
+  const whole = await readFile(victim);
+  await writeFile(victim, Buffer.alloc(whole.length));
+  asked = [];
+  const { unchanged } = await updates.update(SDN);
+  assert.equal(
+    asked.map(({ status, etag }) => [status, etag]),
+    names.map(() => [200, undefined]),
+  );
+  assert.ok(unchanged);
+  assert.equal(await readFile(victim), whole);
+  await rm(victim);
+  assert.is(await context.lists.intact(SDN), undefined);
+  ahead += HOUR_MS;
+  await using due = new ListUpdates({ ...options, config: { sources, intervalMs: 6 * HOUR_MS } });
+  due.start();
+  await until('it is there again', () => context.lists.current().get(SDN)?.fileHash === edition.fileHash);
+  assert.equal(await readFile(victim), whole);
 });
 
 test('an edition that shrank is refused, and taken once it is accepted', async () => {
