@@ -186,7 +186,5 @@ export type AnswerHeaderName =
   | 'Accept-Ranges'
   | 'Content-Disposition'
   | 'Content-Range'
-  | 'Referrer-Policy'
   | 'X-Linked-Truncated'
-  | 'X-Proof-Window-Ends-At'
-  | 'X-Robots-Tag';
+  | 'X-Proof-Window-Ends-At';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { AnswerHeaderName, Route } from '../route.ts';
 import { KEY_CHALLENGE, UNAUTHENTICATED } from '../authentication.ts';
+import { holdsSecret, SECRET_PATH_HEADERS } from '../secret-paths.ts';
 import { DEMAND_HEADERS, DEMAND_STATUS } from './payment.ts';
 import { isRecording } from './problems.ts';
 
@@ -24,14 +25,6 @@ const OWN_HEADERS = {
   'X-Linked-Truncated': {
     description: 'Set where more records are linked than the bundle holds, or may be.',
     schema: { type: 'string', const: 'true' },
-  },
-  'Referrer-Policy': {
-    description: 'The address holds a secret, and is told to nobody.',
-    schema: { type: 'string', const: 'no-referrer' },
-  },
-  'X-Robots-Tag': {
-    description: 'Not to be listed anywhere.',
-    schema: { type: 'string', const: 'noindex' },
   },
   'Content-Disposition': {
     description: 'The name to save the file under.',
@@ -61,6 +54,14 @@ export const ANSWER_HEADERS: JsonObject = {
     schema: { type: 'string', pattern: '^wait=[0-9]{1,3}$' },
   },
   ...OWN_HEADERS,
+  'Referrer-Policy': {
+    description: 'The address holds a secret, and is told to nobody.',
+    schema: { type: 'string', const: 'no-referrer' },
+  },
+  'X-Robots-Tag': {
+    description: 'Not to be listed anywhere.',
+    schema: { type: 'string', const: 'noindex' },
+  },
   Allow: { description: 'The methods that the path takes.', required: true, schema: text },
   'WWW-Authenticate': {
     description: 'An API key is asked for, in the header `x-api-key`.',
@@ -74,6 +75,7 @@ const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const METERED = [...RATE, 'X-Daily-Limit', 'X-Daily-Remaining'];
 const TOO_MANY = 429;
 const NOT_ALLOWED = 405;
+const NO_SUCH_RANGE = 416;
 /** Statuses that say when to come back. */
 const LATER: ReadonlySet<number> = new Set([429, 503, 507]);
 
@@ -86,6 +88,7 @@ export function headersOf(route: Route): JsonObject {
     ...paid,
     ...(isRecording(route) ? ['Preference-Applied'] : []),
     ...(route.documentation.headers ?? []),
+    ...secret(route),
   ]);
 }
 
@@ -96,7 +99,21 @@ export function refusalHeaders(route: Route, status: number): JsonObject {
   const later = LATER.has(status) ? ['Retry-After'] : [];
   const allowed = status === NOT_ALLOWED ? ['Allow'] : [];
   const challenge = status === UNAUTHENTICATED ? ['WWW-Authenticate'] : [];
-  return references(['X-Request-Id', ...limits, ...demand, ...later, ...allowed, ...challenge]);
+  const range = status === NO_SUCH_RANGE ? ['Content-Range'] : [];
+  return references([
+    'X-Request-Id',
+    ...limits,
+    ...demand,
+    ...later,
+    ...allowed,
+    ...challenge,
+    ...secret(route),
+    ...range,
+  ]);
+}
+
+function secret({ path }: Route): readonly string[] {
+  return holdsSecret(path) ? Object.keys(SECRET_PATH_HEADERS) : [];
 }
 
 function metered(route: Route): readonly string[] {

@@ -87,7 +87,6 @@ function fileRoute({ calendars, dueCalendar }: CalendarRouteServices): FreeRoute
         },
       },
       answer: { contentType: CALENDAR_TYPE, example: CALENDAR_EXAMPLE.file },
-      headers: ['Referrer-Policy', 'X-Robots-Tag'],
       problems: ['link-invalid'],
     },
     async answer({ params: { token = '' } }) {

@@ -100,7 +100,7 @@ function makeRoute(services: ShareServices): KeyRoute {
       params: RECORD_PARAMETER,
       request: { optional: true, shape: ShareRequestShape, example: SHARES_EXAMPLE.make.request },
       answer: { shape: MadeShareAnswerShape, example: SHARES_EXAMPLE.make.answer },
-      headers: ['Referrer-Policy', 'X-Proof-Window-Ends-At', 'X-Robots-Tag'],
+      headers: ['X-Proof-Window-Ends-At'],
       problems: [
         'invalid-field',
         'attestation-not-found',
@@ -216,7 +216,7 @@ function sharedRoute(services: ShareServices): FreeRoute {
       params: TOKEN_PARAMETER,
       query: SHARED_QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
-      headers: ['Referrer-Policy', 'X-Linked-Truncated', 'X-Proof-Window-Ends-At', 'X-Robots-Tag'],
+      headers: ['X-Linked-Truncated', 'X-Proof-Window-Ends-At'],
       problems: ['invalid-field', 'scope-forbidden', ...SHARED_PROBLEMS],
     },
     answer: (call) => used(services, call, (opened) => sharedBundle(services, opened, call.query)),
@@ -234,7 +234,7 @@ function sharedCertificateRoute(services: ShareServices): FreeRoute {
       description: 'As `GET /v1/certificates/{id}` answers it, with the bundle of the link attached.',
       params: TOKEN_PARAMETER,
       answer: { contentType: CERTIFICATE_TYPE, example: CERTIFICATE_EXAMPLE },
-      headers: ['Content-Disposition', 'Referrer-Policy', 'X-Robots-Tag'],
+      headers: ['Content-Disposition'],
       problems: [...SHARED_PROBLEMS, 'dependency-unavailable'],
     },
     answer: (call) =>

@@ -112,6 +112,18 @@ test('every answer and every refusal has examples, and each is of its schema', (
   );
 });
 
+test('answers under a path that is a secret, refusals too, and refused parts of a file have the headers that they come with', () => {
+  every(({ template, answers }) =>
+    [...answers].flatMap(([status, { headers }]) => {
+      const needed = [
+        ...(template.includes('{token}') ? ['Referrer-Policy', 'X-Robots-Tag'] : []),
+        ...(status === 416 ? ['Content-Range'] : []),
+      ];
+      return needed.filter((name) => !headers.has(name)).map((name) => `${status} lacks ${name}`);
+    }),
+  );
+});
+
 test('answers have no members but the described ones', () => {
   every(({ answers }) =>
     [...answers].flatMap(([status, { content }]) => openPlaces(content.schema, document.schemas, String(status))),
