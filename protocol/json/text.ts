@@ -1,9 +1,8 @@
 import { isJsonArray, type JsonValue } from './value.ts';
 
 const BACKSLASH = 92;
-/** Characters that mean nothing by themselves: one that the text does not use marks a stand-in. */
-const PRIVATE_USE = 0xe000;
-const PRIVATE_USE_END = 0xf900;
+/** Marks of stand-ins: a character that means nothing by itself, and a number. */
+const MARKS = /\ue000[0-9]+\./g;
 /** Deeper values are left as they are: anyone who asked refuses them. */
 const MAX_RENAMED_DEPTH = 1_000;
 
@@ -23,8 +22,7 @@ export function parseText(text: string): JsonValue {
   if (!text.includes('\\')) return JSON.parse(text);
   const escaped = escapedNames(text);
   if (escaped.length === 0) return JSON.parse(text);
-  const mark = unusedCharacter(text);
-  if (mark === undefined) return JSON.parse(text);
+  const mark = unusedMark(text);
   const names: string[] = [];
   let plain = '';
   let at = 0;
@@ -67,13 +65,13 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-function unusedCharacter(text: string): string | undefined {
-  const used = new Set(text.match(/[\uE000-\uF8FF]/g));
-  for (let code = PRIVATE_USE; code < PRIVATE_USE_END; code++) {
-    const character = String.fromCharCode(code);
-    if (!used.has(character)) return character;
+/** One that the text does not hold; there is always one, as it holds fewer than there are numbers. */
+function unusedMark(text: string): string {
+  const used = new Set(text.match(MARKS));
+  for (let number = 0; ; number++) {
+    const mark = `\ue000${number}.`;
+    if (!used.has(mark)) return mark;
   }
-  return undefined;
 }
 
 /**
@@ -84,7 +82,7 @@ function renamed(value: JsonValue, mark: string, names: readonly string[], depth
   if (isJsonArray(value)) return value.map((item) => renamed(item, mark, names, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
-      name.startsWith(mark) ? (names[Number(name.slice(1))] ?? name) : name,
+      name.startsWith(mark) ? (names[Number(name.slice(mark.length))] ?? name) : name,
       renamed(member, mark, names, depth + 1),
     ]),
   );

@@ -15,6 +15,8 @@ const key = fc.constantFrom(
   '__proto__',
   '\ue000',
   '\ue0000',
+  '\ue0000.',
+  '\ue0000.0',
   'k\\',
   '',
 );
@@ -41,6 +43,15 @@ test('a name with an escape is not taken for one that begins with a backslash', 
   JSON.parse('{"x":{},"\\\\":1}');
   const found = parseText('{"x":{},"\\"":{"q":1}}');
   assert.equal(Object.keys(Object(found)), ['x', '"']);
+});
+
+test('nor where the text holds every private-use character, and marks of stand-ins', () => {
+  const characters = Array.from({ length: 6_400 }, (_, i) => String.fromCharCode(0xe000 + i)).join('');
+  for (const held of [characters, '\ue0000.', '\ue0000.0', '\ue0001.\ue0000.\ue0002.1']) {
+    JSON.parse(`{"${held}":0,"a":{"x":{},"\\\\":1}}`);
+    const found = parseText(`{"${held}":0,"a":{"x":{},"\\u0041":1}}`);
+    assert.equal(found, { [held]: 0, a: { x: {}, A: 1 } });
+  }
 });
 
 test('names may be written in any way, and the last of two equal ones counts', () => {
@@ -76,6 +87,9 @@ test('long and deep texts cost no more than to be read', () => {
   assert.ok(parseText(deep) !== null);
   const strings = `["\\\\",${'"",'.repeat(200_000)}"\\\\"]`;
   assert.is(Object(parseText(strings)).length, 200_002);
+  const marks = Array.from({ length: 200_000 }, (_, i) => `\ue000${i}.`).join('');
+  const digits = `\ue000${'1'.repeat(1_000_000)}`;
+  assert.equal(parseText(`{"\\"":"${marks}${digits}"}`), { '"': `${marks}${digits}` });
 });
 
 test.run();
