@@ -76,7 +76,7 @@ export function judgeBundle(suite: Suite, text: string, { log, at, limits }: Jud
 }
 
 function readBundle(text: string, limits: ParseOptions): Bundle {
-  const value = parseJson(text, limits);
+  const value = parseJson(text, { ...limits, exactIntegers: true });
   if (!isJsonObject(value)) throw new JsonError('syntax', 'it is no object');
   if (value.format === EARLIER_FORMAT) throw new FileError('malformed', '/format', REPLACED);
   return parseBundle(value);

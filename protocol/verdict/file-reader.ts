@@ -22,12 +22,15 @@ export class FileError extends Error {
   }
 }
 
-/** The JSON of a file. Throws `FileError` `too-long`, and `JsonError` on what is not strict JSON. */
+/**
+ * The JSON of a file. Throws `FileError` `too-long`, and `JsonError` on what is not strict JSON, or would be read as
+ * another integer than the one that is written.
+ */
 export function fileJson(text: string): JsonValue {
   if (text.length > MAX_BUNDLE_CHARACTERS) {
     throw new FileError('too-long', '', `a file has at most ${MAX_BUNDLE_CHARACTERS} characters`);
   }
-  return parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH });
+  return parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH, exactIntegers: true });
 }
 
 /** Reads values of one shape whose JSON was read strictly. What it returns throws `FileError` `malformed`. */

@@ -1,12 +1,11 @@
-import { parseJson } from '../../protocol/json/parse.ts';
 import { JsonError } from '../../protocol/json/value.ts';
 import type { PackVerdict } from '../../protocol/pack/pack-verdict.ts';
 import { judgeProof, type ProofVerdict } from '../../protocol/proof/judge-proof.ts';
 import { readProofFile } from '../../protocol/proof/proof-file.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
-import { type Bundle, BUNDLE_MAX_DEPTH } from '../../protocol/verdict/bundle.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
-import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { FileError, fileJson } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import type { ExitCode } from '../../protocol/verdict/word.ts';
@@ -36,7 +35,7 @@ export async function judgeFile(
   if (fault !== null) return { file: path, fault };
   try {
     if (await isPackFile(path)) return { file: path, pack: await judgePackFile(suite, path, known, progress) };
-    const file = readProofFile(parseJson(await readText(path), { maxDepth: BUNDLE_MAX_DEPTH }));
+    const file = readProofFile(fileJson(await readText(path)));
     if (file.kind === 'misbehaviour') return { file: path, accusation: judgeProof(suite, file.proof, known) };
     const { bundle } = file;
     return { file: path, bundle, verdict: verifyBundle(suite, bundle, known) };

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { hashText, isSha256Hash } from '../../protocol/hash.ts';
-import { parseJson } from '../../protocol/json/parse.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { RosterFile } from '../../protocol/verdict/bundle.ts';
 import { areWords, readFingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
+import { fileJson } from '../../protocol/verdict/file-reader.ts';
 import { joinRosters } from '../../protocol/verdict/join-rosters.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import { parseRevocationsText, parseRosterFileText } from '../../protocol/verdict/parse.ts';
@@ -48,7 +48,7 @@ function readTrust(suite: Suite, given: string): Promise<Pick<Known, 'pin' | 'ro
 
 /** Of the genesis with its signatures only the hash counts: nothing that anybody signed is asked of a pin. */
 function trustOf(suite: Suite, text: string): Pick<Known, 'pin' | 'rosters'> {
-  const value: JsonValue = parseJson(text);
+  const value: JsonValue = fileJson(text);
   const [genesis, ...later]: readonly JsonValue[] = Array.isArray(value) ? value : [];
   if (!SignedGenesis.Check(genesis)) return { rosters: joined(suite, parseRosterFileText(text)) };
   if (later.length > 0) {

@@ -85,12 +85,12 @@ test('what the log knows otherwise is contradicted', async () => {
 test('what is no JSON, no object or no bundle fails as it does in this thread, and harms no other', async () => {
   const good = judge.judge(bytesOf(text), terms);
   const errors = await Promise.all(
-    ['{', '[]', '{"a":1,"a":2}', '{}', text.replace('"receipt"', '"recipe"')].map((bad) =>
+    ['{', '[]', '{"a":1,"a":2}', '{"a":9007199254740993}', '{}', text.replace('"receipt"', '"recipe"')].map((bad) =>
       judge.judge(bytesOf(bad), terms).catch((error: unknown) => error),
     ),
   );
-  assert.ok(errors.slice(0, 3).every((error) => error instanceof JsonError));
-  assert.ok(errors.slice(3).every((error) => error instanceof FileError && error.message !== ''));
+  assert.ok(errors.slice(0, 4).every((error) => error instanceof JsonError));
+  assert.ok(errors.slice(4).every((error) => error instanceof FileError && error.message !== ''));
   assert.ok((await good).verified);
 });
 

@@ -49,6 +49,16 @@ test('a bundle has 16 MiB at most, before it is parsed', () => {
   );
 });
 
+test('a disclosed integer is the one that was recorded, or the file is refused', async () => {
+  const wei = await log.record('eu', [{ payload: { data: { wei: 1e18 } } }]);
+  const text = JSON.stringify(await bundleOf(log, wei, 0, { disclosed: true }));
+  assert.ok(parseBundleText(text));
+  assert.throws(
+    () => parseBundleText(text.replace('1000000000000000000', '1000000000000000001')),
+    (error: unknown) => error instanceof JsonError && error.code === 'inexact-integer',
+  );
+});
+
 test('a member too many is refused anywhere but in a payload, with the place of it', () => {
   const objects = placesOf(bundle).filter(({ value, pointer }) => {
     return typeof value === 'object' && !Array.isArray(value) && value !== null && !pointer.includes('/payload');

@@ -153,6 +153,16 @@ test('doubled members, other bytes than UTF-8 and files over 16 MiB are unreadab
   assert.match((await run(folder, paths[2] ?? '')).text, /longer than 16777216 bytes/);
 });
 
+test('a file whose payload has another integer than the record is unreadable, though a double rounds both to one', async ({
+  folder,
+}) => {
+  const wei = await log.record('eu', [{ payload: { data: { wei: 1e18 } } }]);
+  const text = JSON.stringify(await bundleOf(log, wei, 0, { disclosed: true }));
+  const of = async (one: string) => (await run(folder, await write(folder, 'wei.json', one), '--roster', pin)).code;
+  assert.is(await of(text), 0);
+  assert.is(await of(text.replace('1000000000000000000', '1000000000000000001')), 2);
+});
+
 test('a roster file is the rosters of a bundle, and pins its last', async ({ folder }) => {
   const grown = await FederationLog.create({ quorum: 2 });
   const record = await grown.record('eu');
