@@ -21,7 +21,7 @@ import { TopicReading } from '../anchoring/topic/topic-reading.ts';
 import { CheckpointStore } from '../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { Checkpoints } from '../log/checkpoints.ts';
-import { checkpointStands } from '../log/checkpoint-standing.ts';
+import { checkpointStands, identityKeysOf } from '../log/checkpoint-standing.ts';
 import { contradictingMajority } from '../log/contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from '../log/federation-log.ts';
 import { logRosters } from '../log/log-rosters.ts';
@@ -155,6 +155,7 @@ export class LogFollower implements AsyncDisposable {
     const checkpointStore = await CheckpointStore.open(store, federationLog, {
       rosters: () => logRosters(federationLog.state, keys.currentRosters.inForce),
       stands: (checkpoint) => checkpointStands(keys, federationLog.state, checkpoint),
+      identityKeysOf: (checkpoint) => identityKeysOf(keys, checkpoint),
     });
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
     return new LogFollower(options, checkpointStore, consensus);

@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import type { Base64url } from '../../protocol/shapes.ts';
 import type { FederationKeys } from './members/federation-keys.ts';
 
 /**
@@ -16,4 +17,12 @@ export function checkpointStands(
     const known = texts.find(({ hash }) => hash === statement);
     return known?.revocation.reason === 'rotated' && size <= index;
   });
+}
+
+/** Identity keys that certified the key of a checkpoint: it counts within the rosters that name its node by one of them. */
+export function identityKeysOf(
+  { directory }: Pick<FederationKeys, 'directory'>,
+  { node, keyId }: Checkpoint,
+): readonly Base64url[] {
+  return directory.certificates(node, keyId).map(({ identityKey }) => identityKey);
 }

@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Checkpoint, type SignedCheckpoint, SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
-import { hasMember } from '../../protocol/log/roster.ts';
+import type { Base64url } from '../../protocol/shapes.ts';
 import { KeyedLock } from '../concurrency/keyed-lock.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
@@ -103,8 +103,8 @@ function rowOf({ checkpoint, signed }: KnownCheckpoint): Operation {
 /** (node, key id) → the member's newest checkpoint by that key that agrees with this node's own tree. */
 export const checkpointTable = jsonTable('checkpoint', SignedCheckpointShape);
 /**
- * (version, node) → a checkpoint of a member of the roster of that version that covers the decision which replaced it:
- * with it a bundle can be made for ever that whoever pinned that roster believes.
+ * (version, node) → a checkpoint of a member of the roster of that version, by a key that its identity key there
+ * certified, that covers the decision which replaced it: with it a bundle can be made for ever that whoever pinned that roster believes.
  */
 export const replacedCheckpointTable = jsonTable('replaced-checkpoint', SignedCheckpointShape);
 
@@ -124,9 +124,11 @@ export interface Signatories {
   rosters(): readonly LogRoster[];
   /** Whether no revocation that is in force takes the checkpoint along. */
   stands(checkpoint: Checkpoint): boolean;
+  /** Identity keys of its member that certified the key of a checkpoint. */
+  identityKeysOf(checkpoint: Checkpoint): readonly Base64url[];
 }
 
-const UNCHANGED: Signatories = { rosters: () => [], stands: () => true };
+const UNCHANGED: Signatories = { rosters: () => [], stands: () => true, identityKeysOf: () => [] };
 
 /**
  * What became of a checkpoint. `ahead`: this node's tree is not as large yet; it is judged once it is. `known`: another
@@ -200,13 +202,21 @@ export class CheckpointStore {
     return [...new Map(all.map((known) => [known.signed.text, known])).values()];
   }
 
-  /** Those that another member is to be shown: of rosters that were replaced, where no newer one says as much. */
+  /**
+   * Those that another member is to be shown: of rosters that were replaced, where no newer one says as much by the same
+   * identity keys.
+   */
   shown(): readonly SignedCheckpoint[] {
-    const says = ({ checkpoint: { node, size } }: KnownCheckpoint) => {
-      return this.of(node).some(({ checkpoint }) => checkpoint.size > size && this.#signatories.stands(checkpoint));
+    const isSaid = (known: KnownCheckpoint) => {
+      const { node, size } = known.checkpoint;
+      return this.of(node).some((newer) => {
+        if (newer.checkpoint.size <= size || !this.#signatories.stands(newer.checkpoint)) return false;
+        const identityKeys = this.#identityKeysOf(newer);
+        return this.#identityKeysOf(known).every((identityKey) => identityKeys.includes(identityKey));
+      });
     };
     const newest = new Set([...this.#counted.values()].flat().map(({ signed }) => signed.text));
-    const shown = this.kept().filter((known) => newest.has(known.signed.text) || !says(known));
+    const shown = this.kept().filter((known) => newest.has(known.signed.text) || !isSaid(known));
     return shown.map(({ signed }) => signed);
   }
 
@@ -297,16 +307,27 @@ export class CheckpointStore {
     return this.#signatories.stands(checkpoint) && !this.#signatories.stands(held.checkpoint);
   }
 
-  /** Versions of the rosters that were replaced for which nothing as good is kept of a checkpoint's member. */
+  #identityKeysOf({ checkpoint }: KnownCheckpoint): readonly Base64url[] {
+    return this.#signatories.identityKeysOf(checkpoint);
+  }
+
+  /**
+   * Versions of the rosters that were replaced within which a checkpoint counts, and for which nothing as good is kept
+   * of its member.
+   */
   #lacking(known: KnownCheckpoint): readonly number[] {
     const { node, size } = known.checkpoint;
     const rosters = this.#signatories.rosters();
     const kept = this.#replaced.get(node);
     const stands = (of: KnownCheckpoint) => this.#signatories.stands(of.checkpoint);
     return rosters.flatMap(({ roster, until }) => {
-      if (until === null || size <= until || !hasMember(roster, node)) return [];
+      const member = roster.members.find((each) => each.node === node);
+      if (until === null || size <= until || member === undefined) return [];
+      const counts = (of: KnownCheckpoint) => this.#identityKeysOf(of).includes(member.identityKey);
+      if (!counts(known)) return [];
       const before = kept?.get(roster.version);
-      return before === undefined || (!stands(before) && stands(known)) ? [roster.version] : [];
+      const isKept = before !== undefined && counts(before) && (stands(before) || !stands(known));
+      return isKept ? [] : [roster.version];
     });
   }
 

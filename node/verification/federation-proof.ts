@@ -2,8 +2,10 @@ import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
-import { majorityOf, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { majorityOf, type Member, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import type { Base64url } from '../../protocol/shapes.ts';
 import type { Bundle, DecisionProof, RosterEntry } from '../../protocol/verdict/bundle.ts';
+import { identityKeysOf } from '../log/checkpoint-standing.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import type { LogKnowledge, LogSources, RevocationInForce, RosterInForce } from './log-knowledge.ts';
 import { certificatesOf, type NodeKey } from './signing-keys.ts';
@@ -48,7 +50,9 @@ export async function proveFederation(
   const { keys, knowledge, checkpointStore } = sources;
   const rosters = (await knowledge.rosters()).map(placedRoster);
   const revocations = (await knowledge.revocations()).map(placedRevocation);
-  const kept = checkpointStore.kept();
+  const kept = checkpointStore.kept().map(({ checkpoint, signed }): CertifiedCheckpoint => {
+    return { checkpoint, signed, identityKeys: identityKeysOf(keys, checkpoint) };
+  });
   const counting = kept.filter(({ checkpoint }) => isCounted(checkpoint, revocations));
   const within = subjects.length > 0 ? rosterFor(rosters, counting, subjects) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);
@@ -101,7 +105,7 @@ export interface Subject {
 /** The newest roster within which enough members vouch, and whose links majorities show; else the newest. */
 function rosterFor(
   rosters: readonly PlacedRoster[],
-  kept: readonly KnownCheckpoint[],
+  kept: readonly CertifiedCheckpoint[],
   subjects: readonly Subject[],
 ): PlacedRoster | undefined {
   const oldest = Math.max(
@@ -137,8 +141,8 @@ export function coveringNeed(roster: Roster, node: NodeId, index: number): Need 
 }
 
 /** Who may say it of a node: all members beside it, or itself where it is alone. */
-function othersOf({ members }: Roster, node: string): readonly NodeId[] {
-  return members.map((member) => member.node).filter((member) => members.length === 1 || member !== node);
+function othersOf({ members }: Roster, node: string): Need['members'] {
+  return members.filter((member) => members.length === 1 || member.node !== node);
 }
 
 /** Each roster but the genesis came into force by a majority of the one before it. */
@@ -146,13 +150,13 @@ function majorityNeeds(rosters: readonly PlacedRoster[]): readonly Need[] {
   return rosters.slice(1).flatMap(({ index }, i) => {
     const before = rosters[i];
     if (before === undefined) return [];
-    const members = before.roster.members.map(({ node }) => node);
+    const { members } = before.roster;
     return [{ members, count: majorityOf(before.roster), spare: 0, says: ({ size }: Checkpoint) => size > index }];
   });
 }
 
 function revocationNeed({ roster }: PlacedRoster, { index }: PlacedRevocation): Need {
-  const members = roster.members.map(({ node }) => node);
+  const { members } = roster;
   return { members, count: neededWitnesses(roster), spare: 0, says: ({ size }) => size > index };
 }
 
@@ -190,10 +194,15 @@ export async function placeDecision(
   return { text: decisionText.write(decision), paths };
 }
 
-/** What so many members have to say by their checkpoints. */
+/** A checkpoint with the identity keys of its member that certified its key. */
+export interface CertifiedCheckpoint extends KnownCheckpoint {
+  readonly identityKeys: readonly Base64url[];
+}
+
+/** What so many members of one roster have to say by their checkpoints. */
 export interface Need {
-  /** Members that may say it. */
-  readonly members: readonly NodeId[];
+  /** Members that may say it, each by a key that its identity key in this very roster certified. */
+  readonly members: readonly Pick<Member, 'identityKey' | 'node'>[];
   readonly count: number;
   /** Members beside these that are taken along where there are any. */
   readonly spare: number;
@@ -201,9 +210,13 @@ export interface Need {
 }
 
 /** Whether enough members say it. */
-export function isMet(checkpoints: readonly KnownCheckpoint[], { members, count, says }: Need): boolean {
-  const saying = checkpoints.filter(({ checkpoint }) => says(checkpoint)).map(({ checkpoint }) => checkpoint.node);
-  return members.filter((node) => saying.includes(node)).length >= count;
+export function isMet(checkpoints: readonly CertifiedCheckpoint[], { members, count, says }: Need): boolean {
+  const saying = checkpoints.filter(({ checkpoint }) => says(checkpoint));
+  return members.filter((member) => saying.some((known) => isBy(known, member))).length >= count;
+}
+
+function isBy({ checkpoint, identityKeys }: CertifiedCheckpoint, { node, identityKey }: Need['members'][0]): boolean {
+  return checkpoint.node === node && identityKeys.includes(identityKey);
 }
 
 /**
@@ -211,14 +224,16 @@ export function isMet(checkpoints: readonly KnownCheckpoint[], { members, count,
  * further size costs every decision a path. One of `lastly` stands for no member of which a candidate says the same.
  */
 export function chooseCheckpoints(
-  candidates: readonly KnownCheckpoint[],
+  candidates: readonly CertifiedCheckpoint[],
   needs: readonly Need[],
-  lastly: readonly KnownCheckpoint[] = [],
-): readonly KnownCheckpoint[] {
+  lastly: readonly CertifiedCheckpoint[] = [],
+): readonly CertifiedCheckpoint[] {
   const ordered = [...commonestSizeFirst(candidates, needs), ...commonestSizeFirst(lastly, needs)];
-  const chosen = new Set<KnownCheckpoint>();
+  const chosen = new Set<CertifiedCheckpoint>();
   for (const { members, count, spare, says } of needs) {
-    const saying = (known: KnownCheckpoint) => says(known.checkpoint) && members.includes(known.checkpoint.node);
+    const saying = (known: CertifiedCheckpoint) => {
+      return says(known.checkpoint) && members.some((member) => isBy(known, member));
+    };
     const settled = new Set([...chosen].filter(saying).map(({ checkpoint }) => checkpoint.node));
     for (const known of ordered) {
       if (settled.size >= count + spare) break;
@@ -232,12 +247,12 @@ export function chooseCheckpoints(
 
 /** By how many checkpoints of their size there are that are needed, then the newest. */
 function commonestSizeFirst(
-  candidates: readonly KnownCheckpoint[],
+  candidates: readonly CertifiedCheckpoint[],
   needs: readonly Need[],
-): readonly KnownCheckpoint[] {
+): readonly CertifiedCheckpoint[] {
   const needed = candidates.filter(({ checkpoint }) => needs.some(({ says }) => says(checkpoint)));
   const counts = new Map<number, number>();
   for (const { checkpoint } of needed) counts.set(checkpoint.size, (counts.get(checkpoint.size) ?? 0) + 1);
-  const countOf = ({ checkpoint }: KnownCheckpoint) => counts.get(checkpoint.size) ?? 0;
+  const countOf = ({ checkpoint }: CertifiedCheckpoint) => counts.get(checkpoint.size) ?? 0;
   return needed.toSorted((a, b) => countOf(b) - countOf(a) || b.checkpoint.size - a.checkpoint.size);
 }

@@ -6,6 +6,7 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
+import { identityKeysOf } from '../log/checkpoint-standing.ts';
 import type { CheckpointStore } from '../log/checkpoint-store.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
@@ -204,8 +205,7 @@ export class LogKnowledge {
 
   /** A checkpoint that counts here, once for each identity key of its member that certified its key. */
   #counted({ checkpoint }: KnownCheckpoint): readonly CountedCheckpoint[] {
-    const certificates = this.#sources.keys.directory.certificates(checkpoint.node, checkpoint.keyId);
-    return certificates.map(({ identityKey }) => ({ checkpoint, identityKey }));
+    return identityKeysOf(this.#sources.keys, checkpoint).map((identityKey) => ({ checkpoint, identityKey }));
   }
 }
 

@@ -86,7 +86,7 @@ export class Misdeeds {
     const covers: Need['says'] = (other) => other.size >= size;
     const { statements } = await proveFederation(this.#sources, [], [{ node, keyId }], (roster) => [
       {
-        members: roster.members.map((member) => member.node).filter((member) => member !== node),
+        members: roster.members.filter((member) => member.node !== node),
         count: majorityOf(roster),
         spare: 0,
         says: covers,

@@ -11,7 +11,7 @@ import type { Base64url } from '../../protocol/shapes.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import type { Signatories } from '../../node/log/checkpoint-store.ts';
-import { checkpointStands } from '../../node/log/checkpoint-standing.ts';
+import { checkpointStands, identityKeysOf } from '../../node/log/checkpoint-standing.ts';
 import { type FederationLog, LogDamagedError } from '../../node/log/federation-log.ts';
 import { type LogRoster, logRosters } from '../../node/log/log-rosters.ts';
 
@@ -67,6 +67,11 @@ export class StatementWatch implements Signatories {
   /** Whether no revocation in force takes the checkpoint along. */
   stands(checkpoint: Checkpoint): boolean {
     return checkpointStands(this, this.#log.state, checkpoint);
+  }
+
+  /** Identity keys that certified the key of a checkpoint. */
+  identityKeysOf(checkpoint: Checkpoint): readonly Base64url[] {
+    return identityKeysOf(this, checkpoint);
   }
 
   /** Whether somebody else may have held a key: a revocation in force says so, or its text is not known. */

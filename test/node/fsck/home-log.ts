@@ -1,6 +1,7 @@
 import type { FederationKeys } from '../../../node/log/members/federation-keys.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { CheckpointStore } from '../../../node/log/checkpoint-store.ts';
+import { identityKeysOf } from '../../../node/log/checkpoint-standing.ts';
 import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import { logRosters } from '../../../node/log/log-rosters.ts';
@@ -79,15 +80,19 @@ export async function addLog({ store, keys, next, topic, members, messages, now 
   ];
   await federationLog.take([...messages, ...more]);
   if (federationLog.state.rosters.length !== 2) throw new Error('the second roster is not in force');
-  await addCheckpoints(store, federationLog, members);
+  await addCheckpoints({ store, keys, members }, federationLog);
 }
 
-async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
+async function addCheckpoints(
+  { store, keys, members }: Pick<LogOfHome, 'keys' | 'members' | 'store'>,
+  log: FederationLog,
+): Promise<void> {
   const texts = await Promise.all(log.state.rosters.map(({ hash }) => log.rosterText(hash)));
   const rosters = texts.map((text) => rosterStatement.parse(text ?? ''));
   const checkpointStore = await CheckpointStore.open(store, log, {
     rosters: () => logRosters(log.state, { rosters }),
     stands: () => true,
+    identityKeysOf: (checkpoint) => identityKeysOf(keys, checkpoint),
   });
   for (const [node, { signer }] of members) {
     const size = node === 'eu' ? log.size : log.size - 5;

@@ -12,6 +12,7 @@ import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import type { LogRoster } from '../../../node/log/log-rosters.ts';
 import { entityId, type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
+import type { Base64url } from '../../../protocol/shapes.ts';
 import { encodeSignature, isBase64url } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
@@ -19,6 +20,7 @@ import { LogStore } from './log-store.ts';
 
 const EU = nodeId('eu');
 const US = nodeId('us');
+const IDENTITY_KEY = encodeSignature(new Uint8Array([1]));
 
 /** A tree whose root at each size is a hash of the size. */
 class GrowingTree {
@@ -58,7 +60,7 @@ function rosterOf(version: number, nodes: readonly NodeId[], from: number | null
     peerId: node,
     multiaddrs: [],
     accounts: [entityId('0.0.1001')],
-    identityKey: encodeSignature(new Uint8Array([version])),
+    identityKey: IDENTITY_KEY,
   }));
   const ledger = { network: 'testnet', topicId: entityId('0.0.5005') };
   const terms = { v: 2, type: 'roster', name: 'test', previous: null, quorum: 0, revocationReach: 0 } as const;
@@ -67,6 +69,11 @@ function rosterOf(version: number, nodes: readonly NodeId[], from: number | null
 
 function sizesOf(checkpoints: readonly KnownCheckpoint[]): readonly string[] {
   return checkpoints.map(({ checkpoint: { node, size } }) => `${node} ${size}`);
+}
+
+/** All members have one identity key, and by it certified all keys. */
+function identityKeysOf(): readonly Base64url[] {
+  return [IDENTITY_KEY];
 }
 
 const FALSE = { root: hashOf('another tree') };
@@ -166,7 +173,7 @@ test('one that the own tree contradicts is evidence: kept, the first and that of
 test('a lie by one key hides no larger one by another, and what is kept of a liar is bounded', async () => {
   await using home = await LogStore.open();
   const stolen = new Set<string>();
-  const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId) };
+  const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId), identityKeysOf };
   const tree = new GrowingTree(100);
   const checkpointStore = await CheckpointStore.open(home.store, tree, signatories);
   const lie = (key: number, size: number) =>
@@ -213,7 +220,7 @@ test('of a member the newest by each of its last two keys are kept, also after a
 test('whoever stole keys that were revoked since takes no place from what their member signs', async () => {
   await using home = await LogStore.open();
   const stolen = new Set<string>();
-  const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId) };
+  const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId), identityKeysOf };
   const tree = new GrowingTree(10);
   const checkpointStore = await CheckpointStore.open(home.store, tree, signatories);
   const by = (key: string, size: number, change: Partial<Checkpoint> = {}) =>
@@ -250,7 +257,11 @@ test('what a member signed far beyond the log by a key that was replaced since d
   await using home = await LogStore.open();
   const rotatedAt: { index: number } = { index: 1_000 };
   const stands: Signatories['stands'] = ({ keyId, size }) => keyId !== hashOf('first key') || size <= rotatedAt.index;
-  const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(6), { rosters: () => [], stands });
+  const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(6), {
+    rosters: () => [],
+    stands,
+    identityKeysOf,
+  });
   await checkpointStore.learn(known(5));
   assert.is(await checkpointStore.learn(known(200, FALSE)), 'ahead');
   assert.equal(
@@ -271,6 +282,7 @@ test('for a roster that was replaced one checkpoint of each of its members that 
   const signatories: Signatories = {
     rosters: () => [rosterOf(1, [EU, US], null, 4), rosterOf(2, [EU], 4, null)],
     stands: ({ keyId }) => !stolen.has(keyId),
+    identityKeysOf,
   };
   const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(20), signatories);
   const byKey = (key: string, size: number, node = EU) => known(size, { node, keyId: hashOf(key) });
@@ -301,12 +313,33 @@ test('for a roster that was replaced one checkpoint of each of its members that 
   assert.ok(sizesOf(again.kept()).includes('us 9'));
 });
 
+test('what a member signs under another identity key takes no place of what counts within a roster before', async () => {
+  await using home = await LogStore.open();
+  const stolen = new Set<string>();
+  const anew = encodeSignature(new Uint8Array([2]));
+  const signatories: Signatories = {
+    rosters: () => [rosterOf(1, [EU], null, 4), rosterOf(2, [EU], 4, null)],
+    stands: ({ keyId }) => !stolen.has(keyId),
+    identityKeysOf: ({ keyId }) => [keyId === hashOf('first key') ? IDENTITY_KEY : anew],
+  };
+  const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(20), signatories);
+  await checkpointStore.learn(known(5));
+  stolen.add(hashOf('first key'));
+  for (const [i, key] of ['b', 'c'].entries()) await checkpointStore.learn(known(8 + i, { keyId: hashOf(key) }));
+  assert.equal(sizesOf(checkpointStore.kept()), ['eu 9', 'eu 8', 'eu 5']);
+  // Nothing newer says the same to whoever pinned that roster.
+  assert.is(checkpointStore.shown().length, 3);
+  const again = await CheckpointStore.open(await home.reopen(), new GrowingTree(20), signatories);
+  assert.equal(sizesOf(again.kept()), ['eu 9', 'eu 8', 'eu 5']);
+});
+
 test('what is kept of a member serves for a roster as soon as that is replaced', async () => {
   await using home = await LogStore.open();
   let rosters = [rosterOf(1, [EU], null, null)];
   const checkpointStore = await CheckpointStore.open(home.store, new GrowingTree(20), {
     rosters: () => rosters,
     stands: () => true,
+    identityKeysOf,
   });
   await checkpointStore.learn(known(9));
   rosters = [rosterOf(1, [EU], null, 8), rosterOf(2, [EU], 8, null)];

@@ -1,22 +1,31 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';
-import { chooseCheckpoints, isMet, type Need } from '../../../node/verification/federation-proof.ts';
+import { readCheckpoint } from '../../../node/log/known-checkpoint.ts';
+import {
+  type CertifiedCheckpoint,
+  chooseCheckpoints,
+  isMet,
+  type Need,
+} from '../../../node/verification/federation-proof.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 
 const NODES = ['eu', 'us', 'jp', 'ca', 'sg'].map(nodeId);
 const log = await FederationLog.create({ nodes: NODES });
 await log.record('eu', [{}]);
-const small = await Promise.all(NODES.map(async (node) => readCheckpoint(await log.checkpoint(node))));
+const small = await Promise.all(NODES.map(checkpointBy));
 await log.record('eu', [{}]);
-const large = await Promise.all(NODES.map(async (node) => readCheckpoint(await log.checkpoint(node))));
+const large = await Promise.all(NODES.map(checkpointBy));
 
-function need(count: number, spare = 0, least = 1): Need {
-  return { members: NODES.slice(1), count, spare, says: ({ size }) => size >= least };
+async function checkpointBy(node: string): Promise<CertifiedCheckpoint> {
+  return { ...readCheckpoint(await log.checkpoint(node)), identityKeys: [log.member(node).member.identityKey] };
 }
 
-function named(chosen: readonly KnownCheckpoint[]): readonly string[] {
+function need(count: number, spare = 0, least = 1): Need {
+  return { members: log.roster().roster.members.slice(1), count, spare, says: ({ size }) => size >= least };
+}
+
+function named(chosen: readonly CertifiedCheckpoint[]): readonly string[] {
   return chosen.map(({ checkpoint: { node, size } }) => `${node} ${size}`).toSorted();
 }
 
@@ -34,13 +43,21 @@ test('they are of the size that most are of, as far as that meets the need', () 
 });
 
 test('one that comes last stands in for no member that says it by another, however many are of its size', () => {
-  const members = (from: readonly KnownCheckpoint[], ...nodes: readonly string[]) =>
+  const members = (from: readonly CertifiedCheckpoint[], ...nodes: readonly string[]) =>
     from.filter(({ checkpoint }) => nodes.includes(checkpoint.node));
   const counting = members(large, 'us', 'jp', 'ca');
   assert.equal(named(chooseCheckpoints(counting, [need(3)], small)), ['ca 2', 'jp 2', 'us 2']);
   assert.equal(named(chooseCheckpoints(counting, [need(4)], small)), ['ca 2', 'jp 2', 'sg 1', 'us 2']);
   const apart = [...members(small, 'us'), ...members(large, 'jp', 'ca')];
   assert.equal(named(chooseCheckpoints(apart, [need(3)], members(small, 'jp', 'ca'))), ['ca 2', 'jp 2', 'us 1']);
+});
+
+test('a member says it only by a key that its identity key in the roster asked about certified', () => {
+  const [, ...others] = need(4).members;
+  const us = { node: nodeId('us'), identityKey: log.member('eu').member.identityKey };
+  const rejoined = { ...need(4), members: [us, ...others] };
+  assert.not(isMet(large, rejoined));
+  assert.equal(named(chooseCheckpoints(large, [rejoined])), ['ca 2', 'jp 2', 'sg 2']);
 });
 
 test('one checkpoint serves every need that it can', () => {
