@@ -299,6 +299,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const alertServices = await openAlertServices({
     ...overrides,
     ...services,
+    isClockRight,
     ...people,
     ...governance,
     ...verification,

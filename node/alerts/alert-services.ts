@@ -46,7 +46,7 @@ interface AlertServicesOptions
     Pick<CalendarsOptions, 'accountStore' | 'copiedAt'>,
     Pick<MailDigestsOptions, 'mailer' | 'nodeUrl'>,
     Pick<GapSearchOptions, 'recordLists'>,
-    Pick<DeliveriesOptions, 'post' | 'random' | 'reach'> {
+    Pick<DeliveriesOptions, 'isClockRight' | 'post' | 'random' | 'reach'> {
   readonly store: Store;
   readonly node: NodeId;
   readonly people: MailAlertsOptions['people'] & MailDigestsOptions['people'];

@@ -4,6 +4,7 @@ import {
   DELIVERY_HOURS,
   type DeliveryId,
   isDeliveryId,
+  isWebhookId,
   type WebhookId,
 } from '../../protocol/api/webhooks.ts';
 import type { NodeId } from '../../protocol/ids.ts';
@@ -44,6 +45,8 @@ const PAUSES = { firstMs: 5_000, mostMs: HOUR_MS };
 const MAX_PUT_OFF_MS = 6 * HOUR_MS;
 /** How long what became of a delivery is kept. In milliseconds. */
 const KEPT_MS = 7 * 24 * HOUR_MS;
+/** `until` of a delivery whose last attempt was made by a clock that is not known to be right. */
+const NO_END = Number.MAX_SAFE_INTEGER;
 /** Looks for due ones where nothing says that there is one. In milliseconds. */
 const LOOK_MS = 1_000;
 const GONE = 410;
@@ -54,6 +57,8 @@ export interface DeliveriesOptions {
   readonly webhooks: Webhooks;
   readonly reach: Reach;
   readonly now: () => number;
+  /** Whether most members have the time that this node has: none is given up, and forgotten, by another clock. */
+  readonly isClockRight: () => boolean;
   readonly random: () => number;
   readonly log: Logger;
   /** Default: over the network. */
@@ -63,7 +68,8 @@ export interface DeliveriesOptions {
 /**
  * What is to be told, until it is: each delivery is tried for a day, under the same id, one after the other to each
  * webhook, so that a receiver that hangs keeps nobody else waiting. Accounts share the places: who has as many of them
- * as are free gets no other, so that several whose receivers hang leave some to the rest.
+ * as are free gets no other, so that several whose receivers hang leave some to the rest. The day counts by a clock that
+ * is known to be right.
  *
  * Crash order: a delivery is on the disk, with the mark that it was found, before its first attempt; what became of an
  * attempt is written after it. A node that is killed in between sends it again, under the same id.
@@ -105,7 +111,7 @@ export class Deliveries implements AsyncDisposable {
         createdAt: timestampOf(at),
         attempts: 0,
         nextAt: at,
-        until: at + DELIVERY_HOURS * HOUR_MS,
+        until: this.#endOf(at),
         lastStatus: null,
         lastError: null,
         deliveredAt: null,
@@ -132,7 +138,8 @@ export class Deliveries implements AsyncDisposable {
     const again = await this.#locks.exclusive(webhook, async () => {
       const old = isDeliveryId(id) ? await deliveryTable.get(store, webhook, id) : undefined;
       if (old === undefined) throw new AlertRefusal('delivery-not-found', 'There is no delivery of this id.');
-      const times = { nextAt: now(), until: now() + DELIVERY_HOURS * HOUR_MS };
+      const at = now();
+      const times = { nextAt: at, until: this.#endOf(at) };
       const fresh: Delivery = { ...old, ...times, state: 'pending', attempts: 0, lastStatus: null, lastError: null };
       await store.write(deliveryOperations(fresh, old));
       return fresh;
@@ -143,7 +150,8 @@ export class Deliveries implements AsyncDisposable {
 
   /** Removes what became of old ones. */
   async removeOld(): Promise<void> {
-    const { store, now } = this.#options;
+    const { store, now, isClockRight } = this.#options;
+    if (!isClockRight()) return;
     const end = now() - KEPT_MS;
     const isOld = ({ createdAt, state }: Delivery): boolean => Date.parse(createdAt) < end && state !== 'pending';
     for await (const [, delivery] of deliveryTable.under(store, [])) {
@@ -168,11 +176,33 @@ export class Deliveries implements AsyncDisposable {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
+        await this.#bringForward();
         await this.#beginDue();
       } catch (error) {
         this.#options.log.warn({ err: error }, 'webhooks that are due could not be read');
       }
       await this.#due.wait(LOOK_MS, signal);
+    }
+  }
+
+  /** When a delivery that is tried at a time is given up. `before`: when it was to be given up so far. */
+  #endOf(at: number, before = NO_END): number {
+    return this.#options.isClockRight() ? Math.min(before, at + DELIVERY_HOURS * HOUR_MS) : NO_END;
+  }
+
+  /** Makes due whatever waits for longer than any pause: a clock that was ahead dated it. */
+  async #bringForward(): Promise<void> {
+    const { store, now, isClockRight } = this.#options;
+    const at = now();
+    if (!isClockRight()) return;
+    const terms = { from: at + MAX_PUT_OFF_MS + 1, limit: MAX_LOOKED_AT };
+    for await (const [[was = '', webhook = '', id = '']] of deliveryDueTable.under(store, [], terms)) {
+      if (!isWebhookId(webhook) || !isDeliveryId(id) || this.#busy.has(webhook)) continue;
+      await this.#locks.exclusive(webhook, async () => {
+        const row = await deliveryTable.get(store, webhook, id);
+        if (row?.state !== 'pending' || row.nextAt !== Number(was)) return;
+        await store.write(deliveryOperations({ ...row, nextAt: at }, row));
+      });
     }
   }
 
@@ -254,11 +284,14 @@ export class Deliveries implements AsyncDisposable {
     const { store, now, random, webhooks } = this.#options;
     const isTaken = status !== null && status >= 200 && status < 300;
     const attempts = before.attempts + 1;
-    const nextAt = now() + Math.max(Math.round(backoffDelay(before.attempts, random(), PAUSES)), putOffMs);
-    const isOver = status === GONE || webhook.disabledAt !== null || nextAt > before.until;
+    const at = now();
+    const nextAt = at + Math.max(Math.round(backoffDelay(before.attempts, random(), PAUSES)), putOffMs);
+    const end = this.#endOf(at, before.until);
+    const isOver = status === GONE || webhook.disabledAt !== null || nextAt > end;
     const state = isTaken ? 'delivered' : isOver ? 'failed' : 'pending';
-    const deliveredAt = isTaken ? timestampOf(now()) : null;
-    const after: Delivery = { ...before, attempts, state, nextAt, lastStatus: status, lastError: error, deliveredAt };
+    const deliveredAt = isTaken ? timestampOf(at) : null;
+    const times = { nextAt, until: end, deliveredAt };
+    const after: Delivery = { ...before, ...times, attempts, state, lastStatus: status, lastError: error };
     await this.#locks.exclusive(webhook.id, async () => {
       // It may have been deleted, or sent anew, meanwhile: what was decided then stands.
       const row = await deliveryTable.get(store, webhook.id, before.id);

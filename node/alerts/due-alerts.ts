@@ -45,9 +45,15 @@ export interface DueAlertsOptions {
   readonly lists: Pick<Lists, 'current'>;
   readonly equivocations: Pick<Equivocations, 'all'>;
   readonly now: () => number;
+  /** Whether most members have the time that this node has: nothing is due by another clock. */
+  readonly isClockRight: () => boolean;
 }
 
-/** Finds what is due, or was found, and tells whoever listens. Where nobody does, nothing is looked at. */
+/**
+ * Finds what is due, or was found, and tells whoever listens. Where nobody does, nothing is looked at; nor is anything
+ * that is due while the clock is not known to be right, for it would be told of as if its time had come, and then no
+ * more.
+ */
 export class DueAlerts {
   readonly #options: DueAlertsOptions;
 
@@ -56,24 +62,30 @@ export class DueAlerts {
   }
 
   async look(): Promise<void> {
-    const { alerts } = this.#options;
-    for (const [account, since] of alerts.listeners('incident.due-soon', 'incident.overdue')) {
-      await this.#incidentsOf(account, since);
-    }
-    for (const [account, since] of alerts.listeners('review.due')) await this.#reviewsOf(account, since);
-    for (const account of alerts.listeners('key.expiring').keys()) await this.#keysOf(account);
-    for (const account of alerts.listeners('lock.expiring').keys()) await this.#locksOf(account);
+    const { now, isClockRight } = this.#options;
+    const at = now();
+    if (isClockRight()) await this.#due(at);
     await this.#lists();
     await this.#misbehaviour();
   }
 
+  /** `at`: a time in epoch milliseconds by a clock that was right then. It may not be any more. */
+  async #due(at: number): Promise<void> {
+    const { alerts } = this.#options;
+    for (const [account, since] of alerts.listeners('incident.due-soon', 'incident.overdue')) {
+      await this.#incidentsOf(account, since, at);
+    }
+    for (const [account, since] of alerts.listeners('review.due')) await this.#reviewsOf(account, since, at);
+    for (const account of alerts.listeners('key.expiring').keys()) await this.#keysOf(account, at);
+    for (const account of alerts.listeners('lock.expiring').keys()) await this.#locksOf(account, at);
+  }
+
   /** Of an incident that was recorded, and whose clock ended, before anybody listened nobody is told. */
-  async #incidentsOf(account: string, listensSince: number): Promise<void> {
-    const { incidents, now } = this.#options;
-    const since = Math.max(listensSince, now() - LATE_MS);
+  async #incidentsOf(account: string, listensSince: number, at: number): Promise<void> {
+    const { incidents } = this.#options;
+    const since = Math.max(listensSince, at - LATE_MS);
     let after: IncidentPlace | undefined = placeAt(since);
     for (let looked = 0; looked < MAX_INCIDENTS && after !== undefined; looked += PAGE) {
-      const at = now();
       const page = await incidents.page(account, {
         state: undefined,
         accepts: () => true,
@@ -84,9 +96,9 @@ export class DueAlerts {
       for (const incident of page.incidents) await this.#incident(account, incident, at);
       after = page.next;
     }
-    const asked = { since, dueBefore: since, limit: MAX_INCIDENTS, now: now() };
+    const asked = { since, dueBefore: since, limit: MAX_INCIDENTS, now: at };
     for await (const incident of incidents.recordedLate(account, asked)) {
-      await this.#incident(account, incident, asked.now);
+      await this.#incident(account, incident, at);
     }
   }
 
@@ -115,37 +127,37 @@ export class DueAlerts {
   }
 
   /** Of what was recorded, and due, before anybody listened nobody is told. */
-  async #reviewsOf(account: string, listensSince: number): Promise<void> {
-    const { dueReviews, now } = this.#options;
-    const since = Math.max(listensSince, now() - LATE_MS);
-    const period = { from: since, to: now() + REVIEW_DUE_MS, limit: MAX_REVIEWS };
-    for await (const review of dueReviews.between(account, period)) await this.#review(account, review);
+  async #reviewsOf(account: string, listensSince: number, at: number): Promise<void> {
+    const { dueReviews } = this.#options;
+    const since = Math.max(listensSince, at - LATE_MS);
+    const period = { from: since, to: at + REVIEW_DUE_MS, limit: MAX_REVIEWS };
+    for await (const review of dueReviews.between(account, period)) await this.#review(account, review, at);
     const late = { since, dueBefore: since, limit: MAX_REVIEWS };
-    for await (const review of dueReviews.recordedLate(account, late)) await this.#review(account, review);
+    for await (const review of dueReviews.recordedLate(account, late)) await this.#review(account, review, at);
   }
 
-  async #review(account: string, { record, dueAt }: DueReview): Promise<void> {
-    const { alerts, now } = this.#options;
-    const moment = now() >= Date.parse(dueAt) ? 'due' : 'soon';
+  async #review(account: string, { record, dueAt }: DueReview, at: number): Promise<void> {
+    const { alerts } = this.#options;
+    const moment = at >= Date.parse(dueAt) ? 'due' : 'soon';
     const data = { attestationId: record.id, kind: record.kind, reviewDueAt: dueAt, moment };
     await alerts.tell({ account, event: 'review.due', subject: `${record.id} ${moment}`, data });
   }
 
-  async #keysOf(account: string): Promise<void> {
-    const { alerts, keys, now } = this.#options;
+  async #keysOf(account: string, at: number): Promise<void> {
+    const { alerts, keys } = this.#options;
     for (const key of await keys.list(account)) {
       const { id, expiresAt } = key;
-      if (!isEnding(key, now(), KEY_ENDS_MS)) continue;
+      if (!isEnding(key, at, KEY_ENDS_MS)) continue;
       await alerts.tell({ account, event: 'key.expiring', subject: id, data: { keyId: id, expiresAt } });
     }
   }
 
   /** Of a lock whose end leaves nothing unlocked nobody is told. */
-  async #locksOf(account: string): Promise<void> {
-    const { alerts, now, store } = this.#options;
-    const period = { after: now(), before: now() + LOCK_ENDS_MS, limit: MAX_LOCK_SCOPES };
-    for await (const { lock, at } of lockEnds(store, account, period)) {
-      const data = { attestationId: lock, expiresAt: timestampOf(at) };
+  async #locksOf(account: string, at: number): Promise<void> {
+    const { alerts, store } = this.#options;
+    const period = { after: at, before: at + LOCK_ENDS_MS, limit: MAX_LOCK_SCOPES };
+    for await (const { lock, at: end } of lockEnds(store, account, period)) {
+      const data = { attestationId: lock, expiresAt: timestampOf(end) };
       await alerts.tell({ account, event: 'lock.expiring', subject: lock, data });
     }
   }

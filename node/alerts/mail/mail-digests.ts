@@ -28,6 +28,7 @@ export interface MailDigestsOptions {
   readonly mailer: Pick<Mailer, 'send'> | null;
   readonly nodeUrl: () => string;
   readonly now: () => number;
+  readonly isClockRight: () => boolean;
   readonly random: () => number;
   readonly log: Logger;
 }
@@ -48,9 +49,9 @@ export class MailDigests implements Disposable {
 
   /** Sends the mails that are due. */
   async look(): Promise<void> {
-    const { mailAlerts, mailer, now } = this.#options;
-    if (mailer === null) return;
-    const due = mailAlerts.all().filter((alert) => mailAlerts.hasNotices(alert) && dueAt(alert) <= now());
+    const { mailAlerts, mailer, now, isClockRight } = this.#options;
+    if (mailer === null || !isClockRight()) return;
+    const due = mailAlerts.all().filter((alert) => mailAlerts.hasNotices(alert) && isDue(alert, now()));
     const sendNext = async (): Promise<void> => {
       for (let alert = due.shift(); alert !== undefined; alert = due.shift()) {
         if (this.#ending.signal.aborted) return;
@@ -115,8 +116,10 @@ export class MailDigests implements Disposable {
   }
 }
 
-function dueAt({ every, createdAt, mailedAt, notBefore }: MailAlert): number {
-  return Math.max(notBefore, Date.parse(mailedAt ?? createdAt) + PERIODS[every]);
+/** Of one that would wait for longer than any does, the times are those of a clock that was ahead. */
+function isDue({ every, createdAt, mailedAt, notBefore }: MailAlert, now: number): boolean {
+  const at = Math.max(notBefore, Date.parse(mailedAt ?? createdAt) + PERIODS[every]);
+  return at <= now || at > now + Math.max(PERIODS[every], PAUSES.mostMs);
 }
 
 function compare(a: Notice, b: Notice): number {

@@ -19,7 +19,8 @@ const FAILING = 'https://fails.example/hook';
 const LONG_QUEUE = 4_500;
 /** Well below the time that a receiver may take to answer. In milliseconds. */
 const SOON_MS = 10_000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Two accounts: `first` has webhooks whose receivers never answer, `second` one whose receiver does at once. */
 class World implements AsyncDisposable {
@@ -29,6 +30,7 @@ class World implements AsyncDisposable {
   answering: Promise<void> = Promise.resolve();
   /** How far the node's clock is ahead. In milliseconds. */
   ahead = 0;
+  isClockRight = true;
   readonly #logStore: LogStore;
   readonly #deliveries: Deliveries;
 
@@ -41,6 +43,7 @@ class World implements AsyncDisposable {
       webhooks,
       reach: 'public',
       now: () => Date.now() + this.ahead,
+      isClockRight: () => this.isClockRight,
       random: () => 0,
       log: pino({ level: 'silent' }),
       post: async ({ href }, { signal }) => {
@@ -182,6 +185,41 @@ test('an old delivery that is sent again while old ones are removed is sent', as
   world.ahead = 8 * DAY_MS;
   await Promise.all([world.removeOld(), world.replay(webhook, delivery.id)]);
   await until('it to be sent again', () => world.received.length === 2, SOON_MS);
+});
+
+test('the day of tries counts by a clock that is right, and what another one put off is sent at once', async () => {
+  await using world = await World.start(0);
+  await world.webhooks.create('third', { url: FAILING, events: ['key.expiring'] }, 'key');
+  await world.tell('third');
+  const noted = async () => (await Array.fromAsync(deliveryTable.under(world.store, [])))[0]?.[1];
+  const stateAfter = async (attempts: number) => {
+    await until(`attempt ${attempts}`, async () => ((await noted())?.attempts ?? 0) >= attempts, SOON_MS);
+    return (await noted())?.state;
+  };
+  world.ahead = DAY_MS + HOUR_MS;
+  world.isClockRight = false;
+  world.start();
+  assert.is(await stateAfter(1), 'pending');
+  world.ahead = 0;
+  world.isClockRight = true;
+  assert.is(await stateAfter(2), 'pending');
+  world.ahead = DAY_MS + HOUR_MS;
+  assert.is(await stateAfter(3), 'failed');
+});
+
+test('what became of deliveries is not removed while the clock is not known to be right', async () => {
+  await using world = await World.start(0);
+  await world.tell('second');
+  await world.sendUntilTold();
+  await until('the attempt to be noted', async () => (await world.due()).length === 0, SOON_MS);
+  const kept = async () => (await Array.fromAsync(deliveryTable.under(world.store, []))).length;
+  world.ahead = 8 * DAY_MS;
+  world.isClockRight = false;
+  await world.removeOld();
+  assert.is(await kept(), 1);
+  world.isClockRight = true;
+  await world.removeOld();
+  assert.is(await kept(), 0);
 });
 
 test('a row of what is not due any more is taken away, and costs no look after the other', async () => {
