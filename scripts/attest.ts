@@ -8,8 +8,9 @@ import { Progress } from './attest/progress.ts';
 import { sendAll } from './attest/send.ts';
 import { sameLines } from './attest/sent-lines.ts';
 import { defaultStateFile, openState, type State } from './attest/state-file.ts';
+import { settleUnknown } from './attest/unanswered.ts';
 
-const USAGE = `npm run attest -- FILE.jsonl [--node eu] [--state FILE] [--no-wait]
+const USAGE = `npm run attest -- FILE.jsonl [--node eu] [--state FILE] [--recorded N] [--lost N] [--no-wait]
 
 Sends each line of FILE, a body of POST /v1/tiered-attest, to a node of the local cluster, up to 1,000 in a call, and
 waits until all are confirmed on the ledger. Interrupted, it goes on where it stopped: no record is sent twice. Lines
@@ -17,6 +18,9 @@ may be appended, and one that was refused corrected; a file whose other lines ar
   --node ID      node of the local cluster (eu)
   --url URL      another node, e.g. https://eu.example.org/verify, with --api-key KEY
   --state FILE   where to remember what was sent (a file of its own for each FILE, node and key)
+  --recorded N   of what has no answer for so long that a node may not know it again, that which begins at line N is
+                 recorded; may be given several times
+  --lost N       it is not, and is sent as new lines
   --no-wait      do not wait for the ledger
 
 Exit: 0 all accepted and confirmed · 1 not all · 2 wrong usage, FILE is another than the one that was sent or not
@@ -31,6 +35,8 @@ const { values: flags, positionals } = requireCommandLine(
     url: { type: 'string' },
     'api-key': { type: 'string' },
     state: { type: 'string' },
+    recorded: { type: 'string', multiple: true, default: [] },
+    lost: { type: 'string', multiple: true, default: [] },
     'no-wait': { type: 'boolean', default: false },
   },
   { allowPositionals: true },
@@ -47,6 +53,7 @@ process.once('SIGINT', () => interrupted.abort());
 const stateFile = chosenStateFile();
 await using state = await openState(stateFile).catch((error: unknown) => endWithUsageError(error));
 const total = await sameLinesOf(state);
+await settleUnknown(state, readDecisions(file), flags).catch((error: unknown) => endWithUsageError(error));
 const before = state.accepted.size;
 const started = performance.now();
 let refused = 0;
@@ -71,9 +78,10 @@ if (sent > 0) console.log(`${seconds.toFixed(1)} s, ${Math.round(sent / seconds)
 
 let unconfirmed = 0;
 if (!flags['no-wait'] && !interrupted.signal.aborted) {
-  const confirming = new Progress('confirmed', state.accepted.size);
+  const ids = [...state.accepted.values()].filter((id) => id !== null);
+  const confirming = new Progress('confirmed', ids.length);
   let confirmed = 0;
-  const late = await confirmAll([...state.accepted.values()], {
+  const late = await confirmAll(ids, {
     nodeUrl,
     apiKey,
     deadline: Date.now() + CONFIRM_MS,
@@ -82,7 +90,7 @@ if (!flags['no-wait'] && !interrupted.signal.aborted) {
   });
   confirming.end();
   unconfirmed = late.length;
-  console.log(`${confirmed} of ${state.accepted.size} confirmed on the ledger`);
+  console.log(`${confirmed} of ${ids.length} confirmed on the ledger`);
 }
 process.exitCode = refused > 0 || unconfirmed > 0 || state.accepted.size < total ? 1 : 0;
 

@@ -1,5 +1,5 @@
 import type { DecisionLine } from './decision-file.ts';
-import type { SentBatch } from './state-file.ts';
+import type { Sending } from './state-file.ts';
 
 /** Lines of one call at most, and their bytes: a few seconds of work, and a quarter of what a call may have. */
 const MAX_LINES = 1_000;
@@ -8,12 +8,12 @@ const MAX_BYTES = 8 << 20;
 const MAX_LINE_BYTES = 64 << 10;
 
 /**
- * Cuts the lines of a file into what is sent together. The same file is always cut alike; where a sending was cut
- * another way, `sent` has each batch by its first line.
+ * Cuts the lines of a file into what is sent together. The same file is always cut alike; where it was sent cut another
+ * way, `sent` has each sending by its first line.
  */
 export async function* batchesOf(
   lines: AsyncIterable<DecisionLine>,
-  sent: ReadonlyMap<number, Pick<SentBatch, 'last'>>,
+  sent: ReadonlyMap<number, Pick<Sending, 'last'>>,
 ): AsyncGenerator<readonly DecisionLine[]> {
   let batch: DecisionLine[] = [];
   let bytes = 0;

@@ -9,11 +9,14 @@ const PAUSES = { firstMs: 250, mostMs: 5_000 };
 const LIMITS = { timeoutMs: 300_000, maxBytes: 64 << 20 };
 /** In the answer to a call that the account may make again tomorrow. */
 const DAILY_CAP = '"code":"daily-cap-exceeded"';
+const TOO_LATE = 'it was first sent too long ago to be sent again';
 
 export interface Sending {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Not tried after this time, in epoch milliseconds: the node may not know it again. */
+  readonly until: number;
 }
 
 /** `refused`: it would be again. `failed`: the node could not take it, however often it was tried. */
@@ -26,6 +29,7 @@ export async function sendUntilAnswered(request: Sending, signal: AbortSignal): 
   let problem = '';
   for (let attempt = 0; attempt < TRIES && !signal.aborted; attempt++) {
     if (attempt > 0) await sleep(doubledPause(attempt - 1, PAUSES));
+    if (Date.now() >= request.until) return { kind: 'failed', problem: TOO_LATE };
     try {
       const { status, bytes } = await httpRequest(request.url, { ...LIMITS, ...request, method: 'POST' });
       const text = Buffer.from(bytes).toString();

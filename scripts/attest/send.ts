@@ -6,6 +6,7 @@ import { digestOf } from './digest.ts';
 import { type Sent, sendUntilAnswered } from './post.ts';
 import { bodyOf } from './sent-lines.ts';
 import type { State } from './state-file.ts';
+import { KNOWN_AGAIN_MS } from './unanswered.ts';
 
 /** Batches under way at once, and lines of one that are sent by themselves. */
 const BATCHES = 4;
@@ -28,11 +29,11 @@ export interface SendOptions {
  * Sends every line that was not accepted before, many in one call. A refused line is reported and passed over; a lost
  * node is waited for.
  *
- * Crash order: a batch is noted before it is sent, and again once its answer is. One that is noted once may be
- * recorded, so it is sent again as it was; what is left of one that was answered is sent line by line.
+ * Crash order: what is sent, a batch or a single line, is noted before, and again once its answer is. What is noted once
+ * may be recorded, so it is sent again as it was; what is left of a batch that was answered is sent line by line.
  */
 export async function sendAll(lines: AsyncIterable<DecisionLine>, options: SendOptions): Promise<void> {
-  const batches = batchesOf(lines, options.state.batches);
+  const batches = batchesOf(lines, options.state.sendings);
   const worker = async (): Promise<void> => {
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       if (options.signal.aborted) return;
@@ -43,12 +44,12 @@ export async function sendAll(lines: AsyncIterable<DecisionLine>, options: SendO
 }
 
 async function sendSome(batch: readonly DecisionLine[], options: SendOptions): Promise<void> {
-  const { accepted, batches, answered } = options.state;
+  const { accepted, sendings, unanswered } = options.state;
   const left = batch.filter(({ number }) => !accepted.has(number));
   const [first] = batch;
   if (first === undefined || left.length === 0) return;
-  const isOpen = batches.has(first.number) && !answered.has(first.number);
-  const isNew = !batches.has(first.number) && left.length === batch.length && batch.length > 1;
+  const isOpen = (unanswered.get(first.number)?.last ?? first.number) > first.number;
+  const isNew = !sendings.has(first.number) && left.length === batch.length && batch.length > 1;
   if (isOpen || isNew) await sendBatch(batch, first.number, options);
   else await sendOneByOne(left, options);
 }
@@ -56,11 +57,12 @@ async function sendSome(batch: readonly DecisionLine[], options: SendOptions): P
 async function sendBatch(batch: readonly DecisionLine[], first: number, options: SendOptions): Promise<void> {
   const { state, signal } = options;
   const body = bodyOf(batch.map(({ text }) => text));
-  await state.begin(first, { last: batch.at(-1)?.number ?? first, digest: digestOf(body) });
+  const { at } = await state.begin(first, { last: batch.at(-1)?.number ?? first, digest: digestOf(body) });
   const sending = {
     url: `${options.nodeUrl}/v1/tiered-attest-batch`,
     headers: headersOf(options, 'application/x-ndjson', `batch-${first}`),
     body,
+    until: at + KNOWN_AGAIN_MS,
   };
   const sent = await sendUntilAnswered(sending, signal);
   if (sent.kind === 'refused') {
@@ -108,17 +110,23 @@ async function sendOneByOne(lines: readonly DecisionLine[], options: SendOptions
 
 async function sendOne(line: DecisionLine, options: SendOptions): Promise<void> {
   const { state, onAccepted, onRefused, signal } = options;
+  const digest = digestOf(line.text);
+  const { at } = await state.begin(line.number, { last: line.number, digest });
   const sending = {
     url: `${options.nodeUrl}/v1/tiered-attest`,
     headers: headersOf(options, 'application/json', String(line.number)),
     body: line.text,
+    until: at + KNOWN_AGAIN_MS,
   };
   const sent = await sendUntilAnswered(sending, signal);
   const id = sent.kind === 'accepted' ? RECORDED.exec(sent.text)?.[1] : undefined;
   if (id !== undefined) {
-    await state.accept(line.number, id, digestOf(line.text));
+    await state.accept(line.number, id, digest);
     onAccepted();
-  } else if (!signal.aborted) onRefused(line, sent.kind === 'accepted' ? sent.text : sent.problem);
+    return;
+  }
+  if (sent.kind === 'refused') await state.end(line.number);
+  if (!signal.aborted) onRefused(line, sent.kind === 'accepted' ? sent.text : sent.problem);
 }
 
 /** `part`: of the file, so that what is sent again has the same idempotency key. */

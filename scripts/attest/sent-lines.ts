@@ -3,20 +3,20 @@ import type { DecisionLine } from './decision-file.ts';
 import { digestOf } from './digest.ts';
 import type { State } from './state-file.ts';
 
-type Sent = Pick<State, 'accepted' | 'digests' | 'batches' | 'answered'>;
+type Sent = Pick<State, 'accepted' | 'digests' | 'unanswered'>;
 
 /**
  * The lines of a file as they are, compared with what a state says was sent: each line that was accepted, and as a
- * whole each batch that has no answer yet. A line that was refused may be another now, and lines may follow. Throws
+ * whole each sending that has no answer yet. A line that was refused may be another now, and lines may follow. Throws
  * `UsageError` before the first line that is not what was sent, or at the end where one is missing.
  */
 export async function* sameLines(
   lines: AsyncIterable<DecisionLine>,
-  { accepted, digests, batches, answered }: Sent,
+  { accepted, digests, unanswered }: Sent,
   stateFile: string,
 ): AsyncGenerator<DecisionLine> {
   let acceptedLeft = accepted.size;
-  let openLeft = [...batches.keys()].filter((first) => !answered.has(first)).length;
+  let openLeft = unanswered.size;
   let open: { readonly last: number; readonly digest: string; readonly texts: string[] } | undefined;
   for await (const line of lines) {
     const { number, text } = line;
@@ -24,8 +24,8 @@ export async function* sameLines(
       if (digests.get(number) !== digestOf(text)) throw otherFile(stateFile);
       acceptedLeft--;
     }
-    const batch = answered.has(number) ? undefined : batches.get(number);
-    if (batch !== undefined) open = { ...batch, texts: [] };
+    const sending = unanswered.get(number);
+    if (sending !== undefined) open = { ...sending, texts: [] };
     open?.texts.push(text);
     if (open !== undefined && number >= open.last) {
       if (number > open.last || bodyDigest(open.texts) !== open.digest) throw otherFile(stateFile);

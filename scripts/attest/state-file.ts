@@ -7,14 +7,19 @@ import { UsageError } from '../../node/config/command-line.ts';
 import { isDigest } from './digest.ts';
 import { holdFile } from './held-file.ts';
 
-/** After the run's name: digests of what is sent stand in the file. */
-const WITH_DIGESTS = 'digests';
+/** After the run's name: each sending stands in the file before it is made, with its digest and time. */
+const WITH_SENDINGS = 'sendings';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ATTESTATION = /^att_[a-z0-9]+_[0-9A-Z]{26}$/;
+/** In the place of the attestation of a line that is known to be recorded, but not as what. */
+const UNKNOWN = 'recorded';
 
-/** A batch that was sent: its last line, and the digest of its body. */
-export interface SentBatch {
+/** Lines that were sent together: the last of them, the digest of their body, and when they were first sent. */
+export interface Sending {
   readonly last: number;
   readonly digest: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 /** What one run leaves for the next: which lines of which file were accepted, and as which attestations. */
@@ -24,15 +29,17 @@ export interface State extends AsyncDisposable {
    * interruption.
    */
   readonly run: string;
-  readonly accepted: ReadonlyMap<number, string>;
+  /** Null where only the caller's word tells that a line is recorded. */
+  readonly accepted: ReadonlyMap<number, string | null>;
   /** Of each accepted line, the digest of its text. */
   readonly digests: ReadonlyMap<number, string>;
-  /** Each batch that was sent, by its first line; and the first lines of those whose answers are noted. */
-  readonly batches: ReadonlyMap<number, SentBatch>;
-  readonly answered: ReadonlySet<number>;
-  accept(line: number, attestationId: string, digest: string): Promise<void>;
-  /** To be called before a batch is sent, and again once all of its answer was noted. */
-  begin(first: number, batch: SentBatch): Promise<void>;
+  /** By its first line each sending, the first of those that begin there; and each whose answer is not noted. */
+  readonly sendings: ReadonlyMap<number, Sending>;
+  readonly unanswered: ReadonlyMap<number, Sending>;
+  accept(line: number, attestationId: string | null, digest: string): Promise<void>;
+  /** To be called before something is sent: it is unanswered from then on, and of the time when it was first sent. */
+  begin(first: number, sending: Pick<Sending, 'digest' | 'last'>): Promise<Sending>;
+  /** To be called once all of the answer is noted; a single line that was accepted is answered. */
   end(first: number): Promise<void>;
 }
 
@@ -51,14 +58,14 @@ export interface SendingName {
 export function defaultStateFile(home: string, { file, node, apiKey }: SendingName): string {
   const base = join(home, 'attest', `${basename(file)}-${shortDigest(file)}-${node}`);
   const former = `${base}.state`;
-  if (existsSync(former)) throw withoutDigests(former);
+  if (existsSync(former)) throw withoutSendings(former);
   return `${base}-${shortDigest(apiKey)}.state`;
 }
 
 /**
  * Opens or begins a state file, and holds it until it is disposed. A last line that was cut short counts as not written.
- * Throws `UsageError` where another run holds it, and where it tells of lines without digests, as that of an earlier
- * release does.
+ * Throws `UsageError` where another run holds it, and where it tells of what was sent in the way of an earlier
+ * release.
  */
 export async function openState(path: string): Promise<State> {
   await mkdir(dirname(path), { recursive: true });
@@ -66,31 +73,33 @@ export async function openState(path: string): Promise<State> {
   const file = opening.use(await open(path, 'a+', 0o600));
   // Read only once it is held: another run may write to it until then.
   if (opening.use(await holdFile(file)) === null) throw new UsageError(`another run is sending by ${path}`);
-  const { run, isComparable, accepted, digests, batches, answered, cut } = await readState(path);
-  if (!isComparable) throw withoutDigests(path);
+  const { run, isComparable, accepted, digests, sendings, unanswered, cut } = await readState(path);
+  if (!isComparable) throw withoutSendings(path);
   const name = run?.name ?? randomUUID();
   if (cut) await file.appendFile('\n');
-  if (run?.withDigests !== true) await writeSynced(file, `run ${name} ${WITH_DIGESTS}\n`);
+  if (run?.withSendings !== true) await writeSynced(file, `run ${name} ${WITH_SENDINGS}\n`);
   const held = opening.move();
   return {
     run: name,
     accepted,
     digests,
-    batches,
-    answered,
+    sendings,
+    unanswered,
     async accept(line, attestationId, digest) {
-      accepted.set(line, attestationId);
-      digests.set(line, digest);
-      await file.appendFile(`${line} ${attestationId} ${digest}\n`);
+      noteAccepted(line, attestationId, digest, { accepted, digests, unanswered });
+      await file.appendFile(`${line} ${attestationId ?? UNKNOWN} ${digest}\n`);
     },
-    async begin(first, batch) {
-      if (batches.has(first)) return;
-      batches.set(first, batch);
-      await writeSynced(file, `batch ${first} ${batch.last} ${batch.digest}\n`);
+    async begin(first, { last, digest }) {
+      const before = unanswered.get(first);
+      if (before !== undefined) return before;
+      const sending = { last, digest, at: Date.now() };
+      noteSent(first, sending, { sendings, unanswered });
+      await writeSynced(file, `sent ${first} ${last} ${sending.at} ${digest}\n`);
+      return sending;
     },
     async end(first) {
-      answered.add(first);
-      await writeSynced(file, `answered ${first}\n`);
+      unanswered.delete(first);
+      await writeSynced(file, `${first} answered\n`);
     },
     async [Symbol.asyncDispose]() {
       await file.sync();
@@ -99,36 +108,61 @@ export async function openState(path: string): Promise<State> {
   };
 }
 
-/** `isComparable`: every line of it that tells of something sent has a digest, or was cut short. */
+/** `isComparable`: every line of it that tells of something sent was written by this release, or was cut short. */
 async function readState(path: string) {
-  let run: { readonly name: string; readonly withDigests: boolean } | undefined;
+  let run: { readonly name: string; readonly withSendings: boolean } | undefined;
   let isComparable = true;
   let last = '';
-  const accepted = new Map<number, string>();
+  const accepted = new Map<number, string | null>();
   const digests = new Map<number, string>();
-  const batches = new Map<number, SentBatch>();
-  const answered = new Set<number>();
-  const state = () => ({ run, isComparable, accepted, digests, batches, answered, cut: last !== '' && last !== '\n' });
-  if (!existsSync(path)) return state();
+  const sendings = new Map<number, Sending>();
+  const unanswered = new Map<number, Sending>();
   const input = createReadStream(path);
   input.on('data', (chunk) => (last = chunk.slice(-1).toString()));
   for await (const text of createInterface({ input })) {
-    const [first = '', second = '', third = '', fourth = ''] = text.split(' ');
+    // The last word of each form is known to be whole: a line that was cut short is of none.
+    const [first = '', second = '', third = '', fourth = '', fifth = ''] = text.split(' ');
     if (first === 'run') {
-      if (UUID.test(second)) run = { name: second, withDigests: third === WITH_DIGESTS };
-    } else if (run?.withDigests !== true) isComparable &&= text.trim() === '';
-    else if (first === 'batch' && isNumber(second) && isNumber(third) && isDigest(fourth)) {
-      batches.set(Number(second), { last: Number(third), digest: fourth });
-    } else if (first === 'answered' && isNumber(second)) answered.add(Number(second));
-    else if (isNumber(first) && /^att_[a-z0-9]+_[0-9A-Z]{26}$/.test(second) && isDigest(third)) {
-      accepted.set(Number(first), second);
-      digests.set(Number(first), third);
+      if (UUID.test(second)) run = { name: second, withSendings: third === WITH_SENDINGS };
+    } else if (run?.withSendings !== true) isComparable &&= text.trim() === '';
+    else if (first === 'sent' && [second, third, fourth].every(isNumber) && isDigest(fifth)) {
+      noteSent(Number(second), { last: Number(third), at: Number(fourth), digest: fifth }, { sendings, unanswered });
+    } else if (isNumber(first) && second === 'answered') unanswered.delete(Number(first));
+    else if (isNumber(first) && (second === UNKNOWN || ATTESTATION.test(second)) && isDigest(third)) {
+      noteAccepted(Number(first), second === UNKNOWN ? null : second, third, { accepted, digests, unanswered });
     }
   }
-  return state();
+  return { run, isComparable, accepted, digests, sendings, unanswered, cut: last !== '' && last !== '\n' };
 }
 
-function withoutDigests(path: string): UsageError {
+interface Notes {
+  readonly accepted: Map<number, string | null>;
+  readonly digests: Map<number, string>;
+  readonly sendings: Map<number, Sending>;
+  readonly unanswered: Map<number, Sending>;
+}
+
+function noteSent(
+  first: number,
+  sending: Sending,
+  { sendings, unanswered }: Pick<Notes, 'sendings' | 'unanswered'>,
+): void {
+  if (!sendings.has(first)) sendings.set(first, sending);
+  unanswered.set(first, sending);
+}
+
+function noteAccepted(
+  line: number,
+  attestationId: string | null,
+  digest: string,
+  { accepted, digests, unanswered }: Omit<Notes, 'sendings'>,
+): void {
+  accepted.set(line, attestationId);
+  digests.set(line, digest);
+  if (unanswered.get(line)?.last === line) unanswered.delete(line);
+}
+
+function withoutSendings(path: string): UsageError {
   return new UsageError(
     `${path} is of an earlier release and does not tell what was sent, so that no line can be compared with it: ` +
       'name another --state, or remove it, and all lines are sent as new ones',

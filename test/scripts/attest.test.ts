@@ -65,7 +65,7 @@ test('a batch that was noted and not answered is sent again as it was, and is re
   assert.is((await attested(file, '--no-wait')).exit, 0);
   // As if it had been killed when a few lines of the answer were noted.
   const notes = (await readFile(stateOf(file), 'utf8')).split('\n');
-  assert.ok(notes[1]?.startsWith('batch 1 20 ') && notes.includes('answered 1'), notes.join('; '));
+  assert.ok(notes[1]?.startsWith('sent 1 20 ') && notes.includes('1 answered'), notes.join('; '));
   await writeFile(stateOf(file), `${notes.slice(0, 6).join('\n')}\n1`);
   const resumed = await attested(file, '--no-wait');
   assert.match(resumed.output, '20 records: 16 accepted now, 4 before, 0 refused');

@@ -1,0 +1,51 @@
+import { UsageError } from '../../node/config/command-line.ts';
+import { IDEMPOTENCY_MS } from '../../node/intake/idempotency.ts';
+import type { DecisionLine } from './decision-file.ts';
+import { digestOf } from './digest.ts';
+import type { State } from './state-file.ts';
+
+/** Between the clocks of the client and the node, and for a request to arrive. In milliseconds. */
+const MARGIN_MS = 3_600_000;
+/** For how long after it was first sent a node surely knows again what is sent. In milliseconds. */
+export const KNOWN_AGAIN_MS = IDEMPOTENCY_MS - MARGIN_MS;
+
+/** What the caller found out about sendings that have no answer: the first line of each. */
+export interface Found {
+  /** The node recorded it. */
+  readonly recorded: readonly string[];
+  /** It did not. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Settles by the caller's word each sending without an answer that a node may not know again: what is recorded counts
+ * as accepted, what is lost is sent as new lines. Throws `UsageError` where the caller says nothing of one; nothing is
+ * settled then. `lines`: of the file, which are those that were sent.
+ */
+export async function settleUnknown(
+  state: State,
+  lines: AsyncIterable<DecisionLine>,
+  { recorded, lost }: Found,
+): Promise<void> {
+  const unknown = [...state.unanswered].filter(([, { at }]) => Date.now() - at >= KNOWN_AGAIN_MS);
+  if (unknown.length === 0) return;
+  for (const [first, { last, at }] of unknown) {
+    if (recorded.includes(`${first}`) !== lost.includes(`${first}`)) continue;
+    throw new UsageError(
+      `${linesText(first, last)} sent at ${new Date(at).toISOString()} without an answer, and a node knows for ` +
+        `${IDEMPOTENCY_MS / 3_600_000} hours what it has recorded already: look for the records (GET /v1/attestations ` +
+        `by sourceId and from), and say --recorded ${first} if they are there, or --lost ${first} if they are not`,
+    );
+  }
+  const known = unknown.filter(([first]) => recorded.includes(`${first}`));
+  for await (const { number, text } of lines) {
+    const isRecorded = known.some(([first, { last }]) => first <= number && number <= last);
+    if (isRecorded && !state.accepted.has(number)) await state.accept(number, null, digestOf(text));
+  }
+  for (const [first] of unknown) await state.end(first);
+}
+
+/** With the verb that follows. */
+function linesText(first: number, last: number): string {
+  return first === last ? `line ${first} was` : `lines ${first} to ${last} were`;
+}
