@@ -5,7 +5,7 @@ import { endWithUsageError, requireCommandLine, UsageError } from '../node/confi
 import { confirmAll } from './attest/confirm.ts';
 import { readDecisions } from './attest/decision-file.ts';
 import { Progress } from './attest/progress.ts';
-import { sendAll } from './attest/send.ts';
+import { sendAll, SendingStopped } from './attest/send.ts';
 import { sameLines } from './attest/sent-lines.ts';
 import { defaultStateFile, openState, type State } from './attest/state-file.ts';
 import { settleUnknown } from './attest/unanswered.ts';
@@ -69,7 +69,11 @@ await sendAll(sameLines(readDecisions(file), state, stateFile), {
     refused++;
     console.error(`\nline ${number} was refused: ${problem}`);
   },
-}).catch((error: unknown) => endWithUsageError(error));
+}).catch((error: unknown) => {
+  if (!(error instanceof SendingStopped)) return endWithUsageError(error);
+  console.error(`\n${error.message}`);
+  interrupted.abort();
+});
 sending.end();
 const seconds = (performance.now() - started) / 1000;
 const sent = state.accepted.size - before;

@@ -45,7 +45,7 @@ export async function settleUnknown(
   for (const [first] of unknown) await state.end(first);
 }
 
-/** With the verb that follows. */
-function linesText(first: number, last: number): string {
+/** Lines of a file, with the verb that follows. */
+export function linesText(first: number, last: number): string {
   return first === last ? `line ${first} was` : `lines ${first} to ${last} were`;
 }

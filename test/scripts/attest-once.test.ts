@@ -23,7 +23,14 @@ const folder = await mkdtemp(join(tmpdir(), 'meridian-attest-once-'));
 
 /** What becomes of the next call that the client makes by the way: it arrives, and its answer is lost. */
 let onAnswer: (() => void) | null = null;
+/** What the way itself answers the call after that with, which arrives nowhere. */
+let ownAnswer: { readonly status: number; readonly headers?: Record<string, string> } | null = null;
 const way = createServer((asked, answered) => {
+  if (onAnswer === null && ownAnswer !== null) {
+    answered.writeHead(ownAnswer.status, ownAnswer.headers).end('maintenance');
+    ownAnswer = null;
+    return;
+  }
   const { method = 'GET', headers, url = '' } = asked;
   const onward = request(`${node.baseUrl}${url}`, { method, headers }, async (answer) => {
     const body = await buffer(answer);
@@ -92,6 +99,62 @@ test('what has no answer for longer than a node knows it is sent by the word of 
   assert.equal([again.exit, await recordsOf('lost'), (await attested(lost)).exit], [0, 1, 0]);
 });
 
+for (const [answer, told] of [
+  [{ status: 404 }, '404 maintenance'],
+  [{ status: 403, headers: { 'content-type': 'application/problem+json' } }, '403 maintenance'],
+  [{ status: 413 }, '413 maintenance'],
+  [{ status: 200 }, 'maintenance'],
+  [{ status: 302, headers: { location: 'https://status.example' } }, 'leads to another address'],
+] as const) {
+  test(`where an answer was lost and a proxy answers ${answer.status}, nothing more is sent until the next run`, async () => {
+    const file = await written(`proxy-${answer.status}`, 20);
+    onAnswer = () => {};
+    ownAnswer = answer;
+    const { exit, output } = await attested(file);
+    assert.is(exit, 1);
+    assert.match(
+      output,
+      `lines 1 to 20 were sent, and no answer tells what came of that: ${told}\nNothing more is sent.`,
+    );
+    assert.match(output, '20 records: 0 accepted now, 0 before, 0 refused');
+    const again = await attested(file);
+    assert.match(again.output, '20 records: 20 accepted now, 0 before, 0 refused');
+    assert.equal([again.exit, await recordsOf(`proxy-${answer.status}`)], [0, 20]);
+  });
+}
+
+test('what was sent with a key that has ended since goes on with another of the account, and nothing is sent twice', async () => {
+  const file = await written('ended', 20);
+  const { body } = await node.post('/v1/keys', { name: 'job', preset: 'ingest' });
+  const ended = `--api-key=${String(body.apiKey)}`;
+  await killedBeforeTheAnswer(file, ended);
+  assert.is((await node.post(`/v1/keys/${idOf(body.key)}/revoke`, {})).status, 200);
+  const refused = await attested(file, ended);
+  assert.is(refused.exit, 1);
+  assert.match(refused.output, /no answer tells what came of that: 401 .*api-key-revoked/);
+  const again = await attested(file);
+  assert.match(again.output, '20 records: 20 accepted now, 0 before, 0 refused');
+  assert.is(await recordsOf('ended'), 20);
+});
+
+test('a line of a source that the key is not for is refused, unless it may have been recorded with another key', async () => {
+  const { body } = await node.post('/v1/keys', { name: 'bound', preset: 'ingest', sources: ['within'] });
+  const bound = `--api-key=${String(body.apiKey)}`;
+  const file = await written('beyond', 1);
+  await killedBeforeTheAnswer(file);
+  await appendFile(file, `${JSON.stringify({ sourceId: 'within', data: {} })}\n`.repeat(2));
+  const stopped = await attested(file, bound);
+  assert.match(stopped.output, /line 1 was sent, and no answer tells what came of that: 403 .*scope-forbidden/);
+  assert.match((await attested(file)).output, /, 0 refused/);
+  assert.equal([await recordsOf('beyond'), await recordsOf('within')], [1, 2]);
+  await appendFile(file, `${JSON.stringify({ sourceId: 'other', data: {} })}\n`);
+  for (const _ of ['in its first call', 'and again']) {
+    const { output } = await attested(file, bound);
+    assert.match(output, '4 records: 0 accepted now, 3 before, 1 refused');
+    assert.match(output, /line 4 was refused: .*scope-forbidden/);
+  }
+});
+
 test.run();
 
 /** A file of so many decisions of a source, which has its name. */
@@ -121,8 +184,8 @@ async function attested(
 }
 
 /** The node records and answers the first call; the client is gone before the answer comes. */
-async function killedBeforeTheAnswer(file: string): Promise<void> {
-  const sending = start(file);
+async function killedBeforeTheAnswer(file: string, ...more: readonly string[]): Promise<void> {
+  const sending = start(file, ...more);
   onAnswer = () => void sending.kill('SIGKILL');
   await once(sending, 'exit');
 }
@@ -143,6 +206,10 @@ async function openedLongAgo(file: string): Promise<void> {
     await state.begin(1, { last: 1, digest: digestOf((await readFile(file, 'utf8')).trim()) });
   }
   await ageState(file);
+}
+
+function idOf(key: unknown): string {
+  return typeof key === 'object' && key !== null && 'id' in key ? String(key.id) : '';
 }
 
 function stateOf(file: string): string {
