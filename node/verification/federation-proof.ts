@@ -37,9 +37,10 @@ export type WithinRoster = (roster: Roster) => readonly Need[];
 
 /**
  * What of the federation a file of proofs needs (protocol §7): checkpoints of a quorum, of the majorities of its
- * rosters and those that show its revocations; the keys and revocations of whoever signed something in it; and the
- * rosters up to the one that its witnesses are counted within. `subjects`: the decided batches that it is about, of each
- * node the newest; `signing`: the keys that signed what it is about; `besides`: what more members have to say.
+ * rosters, any of which may be the pin, and those that show its revocations; the keys and revocations of whoever signed
+ * something in it; and the rosters up to the one that its witnesses are counted within. `subjects`: the decided batches
+ * that it is about, of each node the newest; `signing`: the keys that signed what it is about; `besides`: what more
+ * members have to say.
  */
 export async function proveFederation(
   sources: FederationProofSources,
@@ -64,6 +65,7 @@ export async function proveFederation(
     ...subjects.flatMap((subject) => (within === undefined ? [] : [witnessNeed(within, subject)])),
     ...(besides && within ? besides(within.roster) : []),
     ...majorityNeeds(carried),
+    ...pinNeeds(carried),
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
   ];
   // What the holder of a stolen key signs beside its member says nothing: checkpoints by keys that count come first.
@@ -149,10 +151,18 @@ function othersOf({ members }: Roster, node: string): Need['members'] {
 function majorityNeeds(rosters: readonly PlacedRoster[]): readonly Need[] {
   return rosters.slice(1).flatMap(({ index }, i) => {
     const before = rosters[i];
-    if (before === undefined) return [];
-    const { members } = before.roster;
-    return [{ members, count: majorityOf(before.roster), spare: 0, says: ({ size }: Checkpoint) => size > index }];
+    return before === undefined ? [] : [majorityNeed(before, index)];
   });
+}
+
+/** Whoever pinned the newest of these rosters counts its own majority, which shows how all of them came into force. */
+function pinNeeds(rosters: readonly PlacedRoster[]): readonly Need[] {
+  const newest = rosters.slice(1).at(-1);
+  return newest === undefined ? [] : [majorityNeed(newest, newest.index)];
+}
+
+function majorityNeed({ roster }: PlacedRoster, index: number): Need {
+  return { members: roster.members, count: majorityOf(roster), spare: 0, says: ({ size }) => size > index };
 }
 
 function revocationNeed({ roster }: PlacedRoster, { index }: PlacedRevocation): Need {

@@ -59,6 +59,26 @@ test('after members rejoined by other identity keys a bundle is believed by whoe
   }
 });
 
+test('whoever pinned the newest roster believes bundle and pack, where its majority is more than its quorum', async () => {
+  for (const [nodes, added, quorum] of [
+    [['us', 'eu', 'ca'], ['sg'], 1],
+    [['us', 'eu', 'ca', 'sg', 'jp'], ['za', 'br'], 2],
+    [['us', 'eu', 'ca', 'sg', 'jp'], ['za', 'br', 'in'], 3],
+  ] as const) {
+    const log = await FederationLog.create({ nodes, quorum });
+    const old = await log.record('eu');
+    for (const node of added) await log.admit(node);
+    log.addRoster({ members: log.membersWith(added) });
+    const young = await log.record('eu');
+    await using node = await KnowingNode.open(log);
+    await node.learn(...nodes, ...added);
+    for (const sealed of [old, young]) {
+      assertVerified(log, await node.bundleOf(sealed));
+      assertVerified(log, await node.packedBundleOf(sealed));
+    }
+  }
+});
+
 test('checkpoints by stolen keys take no place in a bundle of those by the keys that came after', async () => {
   const log = await FederationLog.create({ nodes: ['eu', 'us', 'jp', 'ca', 'sg'], quorum: 3 });
   const sealed = await log.record('eu');
