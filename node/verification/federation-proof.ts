@@ -165,9 +165,9 @@ function majorityNeed({ roster }: PlacedRoster, index: number): Need {
   return { members: roster.members, count: majorityOf(roster), spare: 0, says: ({ size }) => size > index };
 }
 
-function revocationNeed({ roster }: PlacedRoster, { index }: PlacedRevocation): Need {
-  const { members } = roster;
-  return { members, count: neededWitnesses(roster), spare: 0, says: ({ size }) => size > index };
+/** They show the revocation, and also what its node signed before it, of which the node itself is no witness. */
+function revocationNeed({ roster }: PlacedRoster, { revocation: { node }, index }: PlacedRevocation): Need {
+  return coveringNeed(roster, node, index);
 }
 
 /** By a compromised key none counts, by a rotated one those that do not reach the revocation (protocol §5). */

@@ -7,9 +7,11 @@ import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Bundle } from '../../../protocol/verdict/bundle.ts';
 import { verifyBundle } from '../../../protocol/verdict/verify.ts';
+import { recordAt } from '../../fixtures/federation-log-batch.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { KnowingNode } from '../../fixtures/knowing-node.ts';
+import { reviewer } from '../../protocol/evidence/case.ts';
 
 test('after removals, rotations and thefts a node still gives a bundle that whoever pinned the genesis believes', async () => {
   const log = await FederationLog.create({ nodes: ['eu', 'us', 'jp', 'ca', 'sg'], quorum: 2 });
@@ -76,6 +78,34 @@ test('whoever pinned the newest roster believes bundle and pack, where its major
       assertVerified(log, await node.bundleOf(sealed));
       assertVerified(log, await node.packedBundleOf(sealed));
     }
+  }
+});
+
+test('a review that stands by a key that was stolen later stands also in the bundle of its record', async () => {
+  const nodes = ['us', 'eu', 'ca', 'sg', 'jp'];
+  const log = await FederationLog.create({ nodes, quorum: 3 });
+  const account = 'acc_eu_demo';
+  const sealed = await log.record('eu', [{ account }]);
+  log.addRoster({ name: 'moved' });
+  await using node = await KnowingNode.open(log);
+  // For the roster that was replaced checkpoints are kept that do not cover the review.
+  await node.learn(...nodes);
+  const original = recordAt(sealed, 0).id;
+  const claims = { reviewer: reviewer('a') };
+  const review = await log.record('eu', [{ kind: 'human_override', account, links: { original }, claims }]);
+  log.tick(60_000);
+  await log.revoke('eu', { reason: 'compromised', compromisedSince: log.tick() });
+  await log.rotateKey('eu');
+  // Members are a decision apart, as they are at work, and `eu` is the last.
+  for (const member of ['us', 'ca', 'sg', 'jp', 'eu']) {
+    await log.record('us');
+    await node.learn(member);
+  }
+  const bundle = await node.bundleOf(sealed, [review]);
+  for (const verdict of [await node.judge(bundle), verifyBundle(nativeSuite, bundle, { pin: log.genesis })]) {
+    assert.is(verdict.word, 'verified');
+    assert.equal(verdict.linked[0]?.problems, []);
+    assert.is(verdict.evidence?.complianceStatus.article14, true);
   }
 });
 
