@@ -60,7 +60,8 @@ export const FallenRecordsAnswerShape = Closed({
       /** When the ledger decided its batch; null where it decided none. */
       consensus: consensusOrNull,
       keyId: Sha256Shape,
-      compromisedSince: TimestampShape,
+      /** From when on what the key signed falls, as far as its revocations reach. */
+      fallsFrom: TimestampShape,
     }),
   ),
   /** Null after the last page. A page may be empty and not the last. */
@@ -88,6 +89,8 @@ export const RevokeSigningKeyAnswerShape = Closed({
   node: NodeIdShape,
   keyId: Sha256Shape,
   compromisedSince: sinceOrNull,
+  /** From when on what it signed falls: later where the revocation does not reach as far back. Null where all stands. */
+  fallsFrom: sinceOrNull,
   /** The key that signs in its place; null where it was not in use. */
   replacedBy: Type.Union([Sha256Shape, Type.Null()]),
 });

@@ -25,7 +25,7 @@ import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-form
 export interface SigningKeyServices {
   readonly self: NodeId;
   readonly store: Store;
-  readonly keys: Pick<FederationKeys, 'directory' | 'statements'>;
+  readonly keys: Pick<FederationKeys, 'currentRosters' | 'directory' | 'statements'>;
   readonly ownKeys: Pick<OwnKeys, 'keyId' | 'rotate' | 'revoke'>;
   readonly federationLog: Pick<FederationLog, 'decisionOf' | 'state'>;
   readonly now: () => number;
@@ -43,7 +43,7 @@ const validateRevoke = validator(RevokeSigningKeyShape);
 export function signingKeyRoutes(services: SigningKeyServices): readonly OperatorRoute[] {
   const { self, keys, ownKeys, now, store, federationLog } = services;
   const decisionOf = (batch: StoredBatch) => decisionNaming(federationLog.decisionOf.bind(federationLog), batch);
-  const fallen = new FallenRecords({ self, store, directory: keys.directory, decisionOf });
+  const fallen = new FallenRecords({ self, store, keys, federationLog, decisionOf });
   return [
     operatorRoute('GET', SIGNING_KEYS_PATH, async () => keysAnswer(services)),
     operatorRoute('GET', '/revocations', async () => ({
@@ -61,7 +61,8 @@ export function signingKeyRoutes(services: SigningKeyServices): readonly Operato
       const request = validateRevoke(await bodyOf(context));
       const { keyId = ownKeys.keyId, compromisedSince = timestampOf(now()), note } = request;
       const { revocation, replacedBy } = await refusable(() => ownKeys.revoke(keyId, compromisedSince, note));
-      return { node: self, keyId, compromisedSince: revocation.compromisedSince, replacedBy };
+      const { compromisedSince: since } = revocation;
+      return { node: self, keyId, compromisedSince: since, fallsFrom: fallen.fallsFrom(keyId), replacedBy };
     }),
   ];
 }
@@ -80,8 +81,8 @@ async function fallenAnswer(self: NodeId, fallen: FallenRecords, query: URLSearc
   };
 }
 
-function plain({ id, seq, batch, consensus, keyId, compromisedSince }: FallenRecord): JsonObject {
-  return { id, seq, batch, consensus, keyId, compromisedSince };
+function plain({ id, seq, batch, consensus, keyId, fallsFrom }: FallenRecord): JsonObject {
+  return { id, seq, batch, consensus, keyId, fallsFrom };
 }
 
 /** Throws `Problem` 400. */

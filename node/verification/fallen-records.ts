@@ -1,9 +1,11 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { readHead } from '../../protocol/chain/record.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
-import type { ConsensusTimestamp, Timestamp } from '../../protocol/time.ts';
+import { fallsFrom } from '../../protocol/log/revocation.ts';
+import { type ConsensusTimestamp, type Timestamp, timestampOf, timestampOfConsensus } from '../../protocol/time.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { readGroup, readRecordTexts } from '../records/record-reader.ts';
 import { readBatchOf, type StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -18,7 +20,8 @@ export interface FallenRecord {
   readonly consensus: ConsensusTimestamp | null;
   /** The revoked key, of the record's group or of its batch. */
   readonly keyId: Sha256Hash;
-  readonly compromisedSince: Timestamp;
+  /** From when on what it signed falls. */
+  readonly fallsFrom: Timestamp;
 }
 
 export interface FallenPage {
@@ -30,10 +33,13 @@ export interface FallenPage {
 export interface FallenRecordsOptions {
   readonly self: NodeId;
   readonly store: Store;
-  readonly directory: KeyDirectory;
+  readonly keys: Pick<FederationKeys, 'currentRosters' | 'directory'>;
+  readonly federationLog: Pick<FederationLog, 'state'>;
   /** The decision of an own batch, where it names this very envelope. */
   readonly decisionOf: (batch: StoredBatch) => Promise<Decision | null>;
 }
+
+type FallenKey = Pick<FallenRecord, 'fallsFrom' | 'keyId'>;
 
 interface Standing extends Pick<FallenRecord, 'batch' | 'consensus'> {
   /** Keys that signed the records: of their group, then of their batch. */
@@ -56,6 +62,24 @@ export class FallenRecords {
     this.#options = options;
   }
 
+  /**
+   * From when on what this node signed with a key falls, by the revocation of it that reaches furthest back: one that is
+   * not in force yet as if it had been decided when it was issued. Null of a key that nobody else may have held.
+   */
+  fallsFrom(keyId: Sha256Hash): Timestamp | null {
+    const { self, keys, federationLog } = this.#options;
+    const { rosters, revoked } = federationLog.state;
+    const inForce = keys.currentRosters.inForce.rosters;
+    const times = keys.directory.revocations(self, keyId).flatMap(({ revocation, hash }) => {
+      const decided = revoked[self]?.[keyId]?.find(({ statement }) => statement === hash);
+      const before = rosters.filter(({ index }) => decided === undefined || index === null || index < decided.index);
+      const roster = inForce[before.length - 1] ?? keys.currentRosters.inForce.current;
+      const at = decided === undefined ? revocation.issuedAt : timestampOfConsensus(decided.consensusTimestamp);
+      return fallsFrom(revocation, Date.parse(at), roster.revocationReach) ?? [];
+    });
+    return times.length === 0 ? null : timestampOf(Math.min(...times));
+  }
+
   /** Those from record `from` on, in order; with `only` those that fell by this key. */
   async page(from = 1, only?: Sha256Hash): Promise<FallenPage> {
     const { store, self } = this.#options;
@@ -68,9 +92,9 @@ export class FallenRecords {
       if (found === undefined) return { records, next: null };
       const end = Math.min(found.group.first + found.group.size, seq + PAGE_RECORDS);
       const standing = await this.#standingOf(seq, found.group.keyId);
-      const keyId = this.#fallenKey(standing);
-      if (keyId !== undefined && (only ?? keyId) === keyId) {
-        records.push(...(await this.#records(seq, end - seq, standing, keyId)));
+      const fallen = this.#fallenKey(standing);
+      if (fallen !== undefined && (only ?? fallen.keyId) === fallen.keyId) {
+        records.push(...(await this.#records(seq, end - seq, standing, fallen)));
       }
       seq = end;
     }
@@ -79,11 +103,11 @@ export class FallenRecords {
 
   /** The first record that a revoked key may have signed. */
   #firstSeq(only: Sha256Hash | undefined): number | undefined {
-    const { self, directory } = this.#options;
-    const seqs = directory
+    const { self, keys } = this.#options;
+    const seqs = keys.directory
       .of(self)
       .filter(({ certificate: { keyId } }) => (only ?? keyId) === keyId)
-      .filter(({ certificate: { keyId } }) => directory.compromisedSince(self, keyId) !== null)
+      .filter(({ certificate: { keyId } }) => keys.directory.compromisedSince(self, keyId) !== null)
       .map(({ certificate }) => certificate.seqFrom);
     return seqs.length === 0 ? undefined : Math.min(...seqs);
   }
@@ -97,24 +121,26 @@ export class FallenRecords {
     return { batch: envelope.batch, consensus, signers: [groupKey, envelope.keyId] };
   }
 
-  #fallenKey({ signers, consensus }: Standing): Sha256Hash | undefined {
-    const { self, directory } = this.#options;
-    return signers.find((keyId) => !directory.standsAt(self, keyId, consensus));
+  #fallenKey({ signers, consensus }: Standing): FallenKey | undefined {
+    for (const keyId of signers) {
+      const from = this.fallsFrom(keyId);
+      const stands = from === null || (consensus !== null && timestampOfConsensus(consensus) < from);
+      if (!stands) return { keyId, fallsFrom: from };
+    }
+    return undefined;
   }
 
   async #records(
     first: number,
     size: number,
     { batch, consensus }: Standing,
-    keyId: Sha256Hash,
+    { keyId, fallsFrom: from }: FallenKey,
   ): Promise<readonly FallenRecord[]> {
-    const { store, self, directory } = this.#options;
-    const compromisedSince = directory.compromisedSince(self, keyId);
-    if (compromisedSince === null) return [];
+    const { store, self } = this.#options;
     const texts = await Array.fromAsync(readRecordTexts(store, self, first, size));
     return texts.map(({ head }) => {
       const { id, seq } = readHead(head);
-      return { id, seq, batch, consensus, keyId, compromisedSince };
+      return { id, seq, batch, consensus, keyId, fallsFrom: from };
     });
   }
 }

@@ -3,7 +3,7 @@ import type { Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
-import { type ConsensusTimestamp, type Timestamp, timestampOfConsensus } from '../time.ts';
+import type { Timestamp } from '../time.ts';
 import { type KnownRevocation, KnownRevocations, type RevocationTaken } from './known-revocations.ts';
 import type { RosterChain } from './roster-chain.ts';
 
@@ -62,16 +62,12 @@ export class KeyDirectory {
     return this.revocations(node, keyId)[0];
   }
 
-  /** Since when somebody else may have held a key of `node`; null of a key that nobody may have, rotated ones too. */
+  /**
+   * Since when somebody else may have held a key of `node`, as its identity key says; null of a key that nobody may have,
+   * rotated ones too. What falls by it is bounded by the reach of the revocation (`fallsFrom`).
+   */
   compromisedSince(node: NodeId, keyId: Sha256Hash): Timestamp | null {
     return this.revocation(node, keyId)?.revocation.compromisedSince ?? null;
-  }
-
-  /** Whether what `node` signed with this key counts, given the consensus time the ledger gave it (null: none yet). */
-  standsAt(node: NodeId, keyId: Sha256Hash, consensus: ConsensusTimestamp | null): boolean {
-    const since = this.compromisedSince(node, keyId);
-    if (since === null) return true;
-    return consensus !== null && timestampOfConsensus(consensus) < since;
   }
 
   /** All certificates of a node's keys. */

@@ -23,6 +23,14 @@ export type Revocation = Static<typeof RevocationShape>;
 
 export const revocationStatement = statementKind('revocation', 'meridian/revocation/1', RevocationShape);
 
+/**
+ * From when on what the key signed falls, in epoch milliseconds: no earlier than `reach` seconds, as the roster in force
+ * there has it, before the revocation was decided (protocol §5). Null of a rotated key, of which all stands.
+ */
+export function fallsFrom({ compromisedSince }: Revocation, decidedAt: number, reach: number): number | null {
+  return compromisedSince === null ? null : Math.max(Date.parse(compromisedSince), decidedAt - 1_000 * reach);
+}
+
 /** Whether reason and time of a revocation go together. */
 export function isWholeRevocation({ reason, compromisedSince }: Revocation): boolean {
   return (reason === 'rotated') === (compromisedSince === null);

@@ -1,7 +1,7 @@
 import { hashText, type Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { parseLedgerMessage } from '../log/message.ts';
-import { isWholeRevocation, type Revocation, revocationStatement } from '../log/revocation.ts';
+import { fallsFrom, isWholeRevocation, type Revocation, revocationStatement } from '../log/revocation.ts';
 import { neededWitnesses } from '../log/roster.ts';
 import { type SignedStatement, StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
@@ -111,11 +111,8 @@ function isSignedByItsNode({ line, signatures }: RevocationJudges, { revocation,
 }
 
 function placed(line: RosterLine, { revocation, decision }: Read): DecidedRevocation {
-  const { node, keyId, reason, compromisedSince } = revocation;
+  const { node, keyId } = revocation;
   const { index } = decision.value;
-  const reach = line.inForceAt(index).roster.revocationReach;
-  const earliest = decision.milliseconds - 1000 * reach;
-  const since =
-    reason === 'rotated' || compromisedSince === null ? null : Math.max(Date.parse(compromisedSince), earliest);
-  return { node, keyId, index, compromisedSince: since };
+  const { revocationReach } = line.inForceAt(index).roster;
+  return { node, keyId, index, compromisedSince: fallsFrom(revocation, decision.milliseconds, revocationReach) };
 }

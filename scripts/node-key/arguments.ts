@@ -9,8 +9,9 @@ export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--js
   rotate        another signing key from the next group on; the node runs on
   revoke        [--key KEY_ID] [--since TIME | --rotated] --reason TEXT
                 withdraws a signing key, the one in use unless --key names one. What it signed counts where its batch
-                reached consensus before --since (default: now); with --rotated all of it does. A key in use is replaced
-                first. The reason goes to the node's log alone
+                reached consensus before --since (default: now), and no revocation reaches further back than the roster
+                in force says; with --rotated all of it counts. A key in use is replaced first. The reason goes to the
+                node's log alone
   fallen        [--key KEY_ID]
                 the node's records that count no more because a key under them was compromised: attest these again
   revocations   all revocations that the node knows, as a JSON array for npm run verify -- --revocations

@@ -28,12 +28,17 @@ export async function revoke(
 }
 
 /** What came of it, for people. */
-export function revokedWords({ node, keyId, compromisedSince, replacedBy }: Answer): string {
+export function revokedWords({ node, keyId, compromisedSince, fallsFrom, replacedBy }: Answer): string {
   return [
     `${node} revoked ${keyId}`,
-    compromisedSince === null
+    fallsFrom === null
       ? 'it is rotated: all that it signed stands'
-      : `what it signed counts where its batch reached consensus before ${compromisedSince}; attest again what did later`,
+      : `what it signed counts where its batch reached consensus before ${fallsFrom}; attest again what did later`,
+    ...(compromisedSince !== null && fallsFrom !== null && compromisedSince < fallsFrom
+      ? [
+          `WARNING: a revocation reaches no further back: what it signed from ${compromisedSince} until then still counts`,
+        ]
+      : []),
     ...(replacedBy === null ? [] : [`${replacedBy} signs in its place`]),
   ].join('\n');
 }

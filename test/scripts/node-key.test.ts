@@ -11,8 +11,11 @@ import { keyDirectory } from '../../node/keys/node-keys.ts';
 import { Store } from '../../node/store/store.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { nodeKeyCommand } from '../../scripts/node-key/command.ts';
+import { revokedWords } from '../../scripts/node-key/revoke.ts';
 import { utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
+import { nodeId } from '../../protocol/ids.ts';
+import { timestampOf } from '../../protocol/time.ts';
 
 const home = await mkdtemp(join(tmpdir(), 'node-key-'));
 test.after(() => rm(home, { recursive: true, force: true }));
@@ -51,6 +54,16 @@ test('a revocation that broke off in the middle is tried again with the key that
     server.close();
     server.closeAllConnections();
   }
+});
+
+test('a revocation that asks for more than it reaches says from when on records fall, and warns', () => {
+  const answer = { success: true, node: nodeId('eu'), keyId: IN_USE, replacedBy: null } as const;
+  const [asked, bound] = [timestampOf(0), timestampOf(1_000)];
+  const bounded = revokedWords({ ...answer, compromisedSince: asked, fallsFrom: bound });
+  assert.match(bounded, `before ${bound}; attest again what did later`);
+  assert.match(bounded, new RegExp(`WARNING: .* from ${asked} until then still counts`));
+  assert.not.match(revokedWords({ ...answer, compromisedSince: bound, fallsFrom: bound }), 'WARNING');
+  assert.match(revokedWords({ ...answer, compromisedSince: null, fallsFrom: null }), 'all that it signed stands');
 });
 
 test('a node that answers with an error, or as another release does, or not at all runs: no key file is replaced', async () => {

@@ -46,7 +46,8 @@ function revocationsRoute({ store }: { readonly store: Store }): FreeRoute {
       description:
         'As they were signed by the identity keys that the rosters name. A bundle holds those that were known when it ' +
         'was made: a verifier asks several nodes for later ones. What a `compromised` key signed counts where its batch ' +
-        'reached consensus before `compromisedSince`; what a `rotated` one signed stands.',
+        'reached consensus before `compromisedSince`, or earlier than `revocationReach` seconds, as the roster in force ' +
+        'there has it, before the revocation did; what a `rotated` one signed stands.',
       query: {
         cursor: CURSOR.parameter,
       },

@@ -110,8 +110,8 @@ export class OwnKeys implements AsyncDisposable {
 
   /**
    * Withdraws one of this node's signing keys: what it signed counts where it reached consensus before
-   * `compromisedSince`, and all of it where that is null: then the key is rotated. The key in use is replaced first.
-   * `note` goes to the log alone. Throws `OwnKeyError`.
+   * `compromisedSince`, as far as a revocation reaches, and all of it where that is null: then the key is rotated. The key
+   * in use is replaced first. `note` goes to the log alone. Throws `OwnKeyError`.
    */
   revoke(keyId: Sha256Hash, compromisedSince: Timestamp | null, note: string): Promise<RevocationOutcome> {
     return this.#locks.exclusive(LOCK_KEY, async () => {
