@@ -8,7 +8,8 @@ import { plain } from '../verify/report.ts';
 try {
   process.exitCode = await verifyCommand(process.argv.slice(2), {
     out: (line) => console.log(line),
-    home: process.env.MERIDIAN_HOME || '.meridian',
+    note: (line) => console.error(line),
+    home: null,
     now: Date.now,
     suite: nobleSuite,
     progress: process.stderr.isTTY ? process.stderr : null,

@@ -18,8 +18,13 @@ const WORST_FIRST = [UNREADABLE, 1, 5, 4, 3, 0] as const;
 /** Where the command writes, a line at a time, and what it is told by its surroundings. */
 export interface Surroundings {
   readonly out: (line: string) => void;
-  /** Folder of the cluster whose `roster.json` is the pin where no other is given. */
-  readonly home: string;
+  /** What is no part of the answer, a line at a time. */
+  readonly note: (line: string) => void;
+  /**
+   * Folder of the local cluster whose `roster.json` is the pin where no other is given; null where only what is given
+   * pins. Never the folder that the files come from: it would pin itself.
+   */
+  readonly home: string | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** What signatures are checked by. */
@@ -35,14 +40,15 @@ export interface Surroundings {
  * signatures that held. Throws `UsageError` and `UnreadableFileError`, which are exit 2.
  */
 export async function verifyCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { out, home, now, program, progress } = surroundings;
+  const { out, note, home, now, program, progress } = surroundings;
   const given = readArguments(args);
   if (given === 'help') {
-    out(usage(program));
+    out(usage(program, home));
     return 0;
   }
   const suite = cachingSuite(surroundings.suite);
   const { known, pinnedBy } = await readKnowledge(suite, given, home);
+  if (given.roster === null && pinnedBy !== null) note(`no --roster is given: pinned by ${plain(pinnedBy)}`);
   const several = await areSeveral(given.targets);
   const tally = new Map<string, number>();
   const codes = new Set<ExitCode | typeof UNREADABLE>();

@@ -31,10 +31,10 @@ export interface Knowledge {
 export async function readKnowledge(
   suite: Suite,
   { roster, revocations }: Pick<Arguments, 'revocations' | 'roster'>,
-  home: string,
+  home: string | null,
 ): Promise<Knowledge> {
-  const local = join(home, 'roster.json');
-  const pinnedBy = roster ?? (existsSync(local) ? local : null);
+  const local = home === null ? null : join(home, 'roster.json');
+  const pinnedBy = roster ?? (local !== null && existsSync(local) ? local : null);
   const trust = pinnedBy === null ? {} : await readTrust(suite, pinnedBy);
   const file = revocations === null ? null : await readNamed(revocations, parseRevocationsText);
   return { known: { ...trust, ...(file === null ? {} : { revocations: file }) }, pinnedBy };

@@ -32,8 +32,16 @@ function made(name: string, variables: Readonly<Record<string, string>>): string
 }
 
 function verify(...args: readonly string[]) {
+  return verifyIn(folder, {}, ...args);
+}
+
+function verifyIn(cwd: string, variables: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const script = join(folder, 'one', 'meridian-verify.mjs');
-  return spawnSync(process.execPath, [script, ...args], { cwd: folder, env: CHILD_ENVIRONMENT, encoding: 'utf8' });
+  return spawnSync(process.execPath, [script, ...args], {
+    cwd,
+    env: { ...CHILD_ENVIRONMENT, ...variables },
+    encoding: 'utf8',
+  });
 }
 
 test('the same sources make the same bytes, wherever and in whatever time zone they are made', async () => {
@@ -67,6 +75,21 @@ test('the file takes a fingerprint as 24 words, says the verdict first and last,
   assert.not.match(page, /<script/);
   assert.is(verify(bundle).status, 3);
   assert.is(verify(bundle, '--roster', words.replace(/^\w+/, 'zoo')).status, 2);
+});
+
+test('no folder brings its own pin', async () => {
+  const forged = join(folder, 'forged');
+  const home = join(forged, '.meridian');
+  await mkdir(home, { recursive: true });
+  const forger = await FederationLog.create({ seed: 'the forger' });
+  await writeFile(join(forged, 'bundle.json'), JSON.stringify(await bundleOf(forger, await forger.record('eu'))));
+  await writeFile(join(home, 'roster.json'), JSON.stringify([{ statement: forger.roster(1).text, signatures: [] }]));
+  for (const variables of [{}, { MERIDIAN_HOME: home }]) {
+    const { status, stdout } = verifyIn(forged, variables, 'bundle.json');
+    assert.is(status, 3, stdout);
+    assert.match(stdout, /^NOT VERIFIED \(consistent\)/);
+  }
+  assert.is(verifyIn(forged, {}, 'bundle.json', '--roster', join(home, 'roster.json')).status, 0);
 });
 
 test('what a file says is no markup of the page', async () => {

@@ -149,6 +149,7 @@ test('another root that a member signs is proven, and the file proves it alone',
   if (proof?.kind !== 'proof') throw new Error(`no proof: ${codes(watched.events).join(', ')}`);
   const surroundings = {
     out: () => undefined,
+    note: () => undefined,
     home: directory,
     now: Date.now,
     suite: nativeSuite,

@@ -33,16 +33,18 @@ test.after.each(({ folder }) => rm(folder, { recursive: true, force: true }));
 
 async function run(folder: string, ...args: readonly string[]) {
   const lines: string[] = [];
+  const notes: string[] = [];
   const home = join(folder, 'home');
   const code = await verifyCommand(args, {
     out: (line) => lines.push(line),
+    note: (line) => notes.push(line),
     home,
     now: Date.now,
     suite: nativeSuite,
     progress: null,
     program: 'npm run verify --',
   });
-  return { code, lines, text: lines.join('\n') };
+  return { code, lines, notes, text: lines.join('\n') };
 }
 
 async function write(folder: string, name: string, value: unknown): Promise<string> {
@@ -180,10 +182,15 @@ test('the signed genesis that a cluster writes is a pin by its hash alone, at ho
   const path = await write(folder, 'bundle.json', good);
   const { text } = log.roster();
   const genesis = await write(folder, 'genesis.json', [{ statement: text, signatures: [] }]);
-  assert.is((await run(folder, path, '--roster', genesis)).code, 0);
+  const given = await run(folder, path, '--roster', genesis);
+  assert.equal([given.code, given.notes], [0, []]);
   await mkdir(join(folder, 'home'));
   await write(folder, 'home/roster.json', [{ statement: text, signatures: [] }]);
-  assert.is((await run(folder, path)).code, 0);
+  for (const flags of [[], ['--json']]) {
+    const local = await run(folder, path, ...flags);
+    assert.equal([local.code, local.notes.length], [0, 1]);
+    assert.match(local.notes[0] ?? '', `pinned by ${join(folder, 'home/roster.json')}`);
+  }
   const stranger = await FederationLog.create({ seed: 'stranger' });
   await write(folder, 'home/roster.json', [{ statement: stranger.roster().text, signatures: [] }]);
   assert.is((await run(folder, path)).code, 1);

@@ -63,7 +63,7 @@ async function judged(proof: string, ...more: readonly string[]): Promise<number
   const path = join(folder, 'attached.json');
   await writeFile(path, proof);
   const surroundings = { home: folder, now: Date.now, suite: nativeSuite, progress: null, program: 'verify' };
-  return verifyCommand([path, ...more], { ...surroundings, out: () => {} });
+  return verifyCommand([path, ...more], { ...surroundings, out: () => {}, note: () => {} });
 }
 
 test('anyone who has the id is given a page with the public proof, which a verifier with a pin believes', async () => {
