@@ -9,8 +9,8 @@ import {
   auditDayTable,
   auditEntryTable,
   auditHeadTable,
-  CLOSED_ROW,
 } from '../accounts/audit-log/audit-tables.ts';
+import { CLOSED_ROW } from '../accounts/audit-log/closed-days.ts';
 import { lineRange, readLine } from '../accounts/audit-log/audit-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Check, TableCheck } from './check.ts';

@@ -11,11 +11,11 @@ import {
   type SettlementEnd,
   settlementsBefore,
 } from '../../protocol/payments/settlement.ts';
+import { CLOSED_ROW } from '../accounts/audit-log/closed-days.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { keyParts } from '../payments/payment-key.ts';
 import { paymentTable } from '../payments/payment-tables.ts';
 import {
-  CLOSED_ROW,
   HEAD_ROW,
   SETTLEMENT_ACCOUNT,
   settlementAttestedTable,

@@ -1,4 +1,4 @@
-import { type AuditDay, dayEnd, dayOf, isSameDay } from '../../protocol/audit/day.ts';
+import { type AuditDay, dayOf, isSameDay } from '../../protocol/audit/day.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
@@ -11,13 +11,12 @@ import {
   type SettlementFacts,
 } from '../../protocol/payments/settlement.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
-import { lineTime } from '../accounts/audit-log/line-time.ts';
+import { ClosedDays } from '../accounts/audit-log/closed-days.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import {
-  CLOSED_ROW,
   HEAD_ROW,
   SETTLEMENT_ACCOUNT,
   settlementClosedTable,
@@ -82,26 +81,26 @@ const WRITE_SETTLEMENTS = 128;
  *
  * Crash order: a line, the day's row, the head, the payer's summary and what the caller puts beside land in one atomic
  * write, so a ledger on the disk is always whole, and a payment is settled exactly when its line is there.
- * Ownership: one write at a time, in `#inOrder`, moves `#end` and `#closed`, and only once it is on the disk.
+ * Ownership: one write at a time, in `#inOrder`, moves `#end` and `#closedDays`, and only once it is on the disk.
  */
 export class SettlementLedger {
   readonly #options: SettlementLedgerOptions;
+  readonly #closedDays: ClosedDays;
   #end: End;
-  #closed: AuditDay | null;
   #waiting: Waiting[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: SettlementLedgerOptions, end: End, closed: AuditDay | null) {
+  private constructor(options: SettlementLedgerOptions, end: End, closedDays: ClosedDays) {
     this.#options = options;
     this.#end = end;
-    this.#closed = closed;
+    this.#closedDays = closedDays;
   }
 
   static async open(options: SettlementLedgerOptions): Promise<SettlementLedger> {
     const { store, node } = options;
     const head = await settlementHeadTable.get(store, HEAD_ROW);
-    const closed = (await settlementClosedTable.get(store, CLOSED_ROW)) ?? null;
-    return new SettlementLedger(options, head ?? { ...beginSettlements(nativeSuite, node), dayFirst: 1 }, closed);
+    const closedDays = await ClosedDays.open({ ...options, table: settlementClosedTable });
+    return new SettlementLedger(options, head ?? { ...beginSettlements(nativeSuite, node), dayFirst: 1 }, closedDays);
   }
 
   get head(): SettlementHead {
@@ -111,7 +110,7 @@ export class SettlementLedger {
 
   /** The last closed day; null before the first. */
   get closedThrough(): AuditDay | null {
-    return this.#closed;
+    return this.#closedDays.through;
   }
 
   /** The days of the last lines, the oldest first, up to `MAX_RECENT` lines: of the first of them it may lack some. */
@@ -152,21 +151,12 @@ export class SettlementLedger {
 
   /** After this, no line of the day or of one before it is written: its head stands. Throws `StoreError`. */
   closeThrough(day: AuditDay): Promise<void> {
-    return this.#inOrder(async () => {
-      if (this.#closed === null || day > this.#closed) await this.#setClosed(day);
-    });
+    return this.#inOrder(() => this.#closedDays.closeThrough(day));
   }
 
   /** Takes back that days after this one are closed, as of the key-use log. Throws `StoreError`. */
   reopenAfter(day: AuditDay): Promise<void> {
-    return this.#inOrder(async () => {
-      if (this.#closed !== null && day < this.#closed) await this.#setClosed(day);
-    });
-  }
-
-  async #setClosed(day: AuditDay): Promise<void> {
-    await this.#options.store.write([settlementClosedTable.put([CLOSED_ROW], day)]);
-    this.#closed = day;
+    return this.#inOrder(() => this.#closedDays.reopenAfter(day));
   }
 
   /** Never rejects: the callers are told. */
@@ -188,7 +178,7 @@ export class SettlementLedger {
   async #write(together: readonly Waiting[]): Promise<readonly Settlement[]> {
     const { store } = this.#options;
     const wallets = await this.#summariesOf(together);
-    const at = timestampOf(lineTime(this.#options, this.#closed === null ? 0 : dayEnd(this.#closed)));
+    const at = timestampOf(this.#closedDays.lineTime());
     const operations: Operation[] = [];
     const settlements: Settlement[] = [];
     let end = this.#end;

@@ -38,7 +38,6 @@ export const settlementClosedTable = jsonTable(
   'settlement-closed',
   Type.Unsafe<AuditDay>(Type.Refine(Type.String(), isAuditDay)),
 );
-export const CLOSED_ROW = 'day';
 /** (`SETTLEMENT_ACCOUNT`, day) → id of the record that attests the day's head. Follows from that record alone. */
 export const settlementAttestedTable = new Table('settlement-attested', textCodec);
 /** (payer) → sum of its settlements. Follows from the ledger's lines, and moves in their write. */

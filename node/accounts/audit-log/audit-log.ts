@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { beginAuditChain, extendAuditChain } from '../../../protocol/audit/chain.ts';
-import { type AuditDay, dayEnd, dayOf, isSameDay } from '../../../protocol/audit/day.ts';
+import { type AuditDay, dayOf, isSameDay } from '../../../protocol/audit/day.ts';
 import {
   type AuditFacts,
   MAX_ACTION,
@@ -16,15 +16,8 @@ import type { Operation } from '../../store/operation.ts';
 import { RowCache } from '../../store/row-cache.ts';
 import type { Store } from '../../store/store.ts';
 import { MINUTE_MS, SlidingWindow } from '../limits/sliding-window.ts';
-import {
-  auditClosedTable,
-  auditDayTable,
-  auditEntryTable,
-  auditHeadTable,
-  type ChainEnd,
-  CLOSED_ROW,
-} from './audit-tables.ts';
-import { lineTime } from './line-time.ts';
+import { auditClosedTable, auditDayTable, auditEntryTable, auditHeadTable, type ChainEnd } from './audit-tables.ts';
+import { ClosedDays } from './closed-days.ts';
 import { type Waiting, WaitingEntries, type WaitingEntry } from './waiting-entries.ts';
 
 /** Lines of one row at most: finding one line in it stays cheap. */
@@ -166,7 +159,7 @@ export const WRITE_ENTRIES = 512;
  * change of a key or an account is on the disk when its promise resolves.
  *
  * Crash order: lines, day and head of an account land in one atomic write, so a chain on the disk is always whole.
- * Ownership: one write at a time, in `#inOrder`, moves `#ends` and `#closed`, and only once it is on the disk.
+ * Ownership: one write at a time, in `#inOrder`, moves `#ends` and `#closedDays`, and only once it is on the disk.
  */
 export class AuditLog implements AsyncDisposable {
   readonly #options: AuditLogOptions;
@@ -174,26 +167,23 @@ export class AuditLog implements AsyncDisposable {
   readonly #waiting: WaitingEntries;
   readonly #limited = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_LIMITED });
   readonly #steady: () => number;
-  #closed: AuditDay | null;
-  /** No line is written with an earlier time: the end of the closed days, in epoch milliseconds. */
-  #floor: number;
+  readonly #closedDays: ClosedDays;
   #last: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isFlushing = false;
   #isFailing = false;
   #isEnding = false;
 
-  private constructor(options: AuditLogOptions, closed: AuditDay | null) {
+  private constructor(options: AuditLogOptions, closedDays: ClosedDays) {
     this.#options = options;
     this.#ends = new ChainEnds(options.store, options.node);
     this.#waiting = new WaitingEntries(options.maxWaiting);
     this.#steady = options.steady ?? (() => performance.now());
-    this.#closed = closed;
-    this.#floor = floorOf(closed);
+    this.#closedDays = closedDays;
   }
 
   static async open(options: AuditLogOptions): Promise<AuditLog> {
-    return new AuditLog(options, (await auditClosedTable.get(options.store, CLOSED_ROW)) ?? null);
+    return new AuditLog(options, await ClosedDays.open({ ...options, table: auditClosedTable }));
   }
 
   /** Entries that are not on the disk yet. */
@@ -208,7 +198,7 @@ export class AuditLog implements AsyncDisposable {
 
   /** The last closed day; null before the first. */
   get closedThrough(): AuditDay | null {
-    return this.#closed;
+    return this.#closedDays.through;
   }
 
   /** A use of a key. Costs well under a microsecond; the line is made when it is written. */
@@ -256,9 +246,9 @@ export class AuditLog implements AsyncDisposable {
   /** After this, no line of the day or of one before it is written: its head stands. Throws `StoreError`. */
   closeThrough(day: AuditDay): Promise<void> {
     return this.#inOrder(async () => {
-      if (this.#closed !== null && day <= this.#closed) return;
+      if (this.#closedDays.has(day)) return;
       await this.#drain();
-      await this.#setClosed(day);
+      await this.#closedDays.closeThrough(day);
     });
   }
 
@@ -267,9 +257,7 @@ export class AuditLog implements AsyncDisposable {
    * one of them: lines of it are written again. Throws `StoreError`.
    */
   reopenAfter(day: AuditDay): Promise<void> {
-    return this.#inOrder(async () => {
-      if (this.#closed !== null && day < this.#closed) await this.#setClosed(day);
-    });
+    return this.#inOrder(() => this.#closedDays.reopenAfter(day));
   }
 
   /** Writes what waits. Only when nothing is noted any more, and before the store is closed. */
@@ -284,7 +272,7 @@ export class AuditLog implements AsyncDisposable {
   }
 
   #time(): number {
-    return lineTime(this.#options, this.#floor);
+    return this.#closedDays.lineTime();
   }
 
   #isOneTooMany(account: string, { status }: AuditFacts): boolean {
@@ -313,12 +301,6 @@ export class AuditLog implements AsyncDisposable {
     if (this.#waiting.count > 0) this.#arm(FLUSH_MS);
   }
 
-  async #setClosed(day: AuditDay): Promise<void> {
-    await this.#options.store.write([auditClosedTable.put([CLOSED_ROW], day)]);
-    this.#closed = day;
-    this.#floor = floorOf(day);
-  }
-
   async #drain(): Promise<void> {
     const left = [...pieces(this.#waiting.takeAll(), WRITE_ENTRIES)];
     try {
@@ -334,7 +316,7 @@ export class AuditLog implements AsyncDisposable {
 
   async #write(entries: Waiting, besides: readonly Operation[]): Promise<void> {
     await this.#ends.load([...entries.keys()]);
-    const floor = timestampOf(this.#floor);
+    const floor = timestampOf(this.#closedDays.end);
     const extended = [...entries].map(([account, list]) => extendChain(account, this.#ends.get(account), list, floor));
     await this.#options.store.write([...extended.flatMap(({ operations }) => operations), ...besides]);
     for (const { account, end } of extended) this.#ends.move(account, end);
@@ -364,8 +346,4 @@ function* pieces(entries: Waiting, most: number): Generator<Waiting> {
     }
   }
   if (piece.size > 0) yield piece;
-}
-
-function floorOf(closed: AuditDay | null): number {
-  return closed === null ? 0 : dayEnd(closed);
 }

@@ -40,7 +40,6 @@ export const auditClosedTable = jsonTable(
   'audit-closed',
   Type.Unsafe<AuditDay>(Type.Refine(Type.String(), isAuditDay)),
 );
-export const CLOSED_ROW = 'day';
 
 /** A chain of the store lacks a line that its head says is there. */
 export class AuditDamagedError extends Error {
