@@ -98,9 +98,24 @@ if (browser !== null) {
       await open.drop(['good.json', good]);
       assert.match((await headlines(open.page))[0] ?? '', /^◐ Consistent, and nothing pinned it/);
       await pinBy(open.page, log.genesis);
-      await open.drop(['1.json', good], ['2.json', bad], ['3.json', early], ['4.json', few], ['5.json', '{}']);
+      const marked = `\ufeff${good}`;
+      await open.drop(
+        ['1.json', good],
+        ['2.json', bad],
+        ['3.json', early],
+        ['4.json', few],
+        ['5.json', '{}'],
+        ['6.json', marked],
+      );
       const said = await headlines(open.page);
-      const states = [/^✔ Proven/, /^✕ Does not hold/, /^… Signed, and not on/, /^△ Too few/, /^✕ Cannot be read/];
+      const states = [
+        /^✔ Proven/,
+        /^✕ Does not hold/,
+        /^… Signed, and not on/,
+        /^△ Too few/,
+        /^✕ Cannot be read/,
+        /^✕ Cannot be read/,
+      ];
       for (const [i, state] of states.entries()) assert.match(said[i] ?? '', state);
       assert.equal(open.seen.faults, []);
     });
@@ -254,7 +269,10 @@ if (browser !== null) {
   test('a file of rosters is a pin, and what is none is refused in words', async () => {
     await using open = await opened(PLACES[1] ?? '');
     const given = (text: string) => ({ name: 'rosters.json', mimeType: 'application/json', buffer: Buffer.from(text) });
-    await open.page.setInputFiles('#rosters', given(JSON.stringify(rosterEntries(log, []))));
+    const rosters = JSON.stringify(rosterEntries(log, []));
+    await open.page.setInputFiles('#rosters', given(`\ufeff${rosters}`));
+    await open.page.waitForSelector('#pin-form:has-text("✕")');
+    await open.page.setInputFiles('#rosters', given(rosters));
     await open.page.waitForSelector('text=Pinned: the last roster of rosters.json');
     await open.drop(['good.json', good]);
     assert.match((await headlines(open.page))[0] ?? '', /^✔ Proven/);

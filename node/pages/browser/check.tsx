@@ -15,7 +15,7 @@ const MAX_FILE_BYTES = 16 << 20;
 const ZIP_MARK = 'PK\u0003\u0004';
 
 /** A pack stays where it is and is read piece by piece; a text that is too long is null. */
-type Dropped = { readonly name: string } & ({ readonly pack: File } | { readonly text: string | null });
+type Dropped = { readonly name: string } & ({ readonly pack: File } | { readonly bytes: Uint8Array | null });
 
 /** How far the checking of a pack is. */
 interface Progress extends PackProgress {
@@ -133,7 +133,7 @@ function Results({ checked, isPinned }: { readonly checked: readonly Checked[]; 
 async function readFile(file: File): Promise<Dropped> {
   const name = file.webkitRelativePath || file.name;
   if ((await file.slice(0, ZIP_MARK.length).text()) === ZIP_MARK) return { name, pack: file };
-  return { name, text: file.size > MAX_FILE_BYTES ? null : await file.text() };
+  return { name, bytes: file.size > MAX_FILE_BYTES ? null : new Uint8Array(await file.arrayBuffer()) };
 }
 
 async function checkAll(
@@ -154,7 +154,7 @@ async function checkAll(
       continue;
     }
     const fault = `it is longer than ${MAX_FILE_BYTES} bytes`;
-    const judged = one.text === null ? { kind: 'unreadable' as const, fault } : await judgeText(one.text, known);
+    const judged = one.bytes === null ? { kind: 'unreadable' as const, fault } : await judgeText(one.bytes, known);
     checked.push({ name, judged });
   }
   return checked;

@@ -1,5 +1,6 @@
 import { AuditChainError } from '../../../protocol/audit/chain.ts';
 import { type AuditLogVerdict, verifyAuditLog } from '../../../protocol/audit/walk.ts';
+import { decodeUtf8, EncodingError } from '../../../protocol/bytes.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { isJsonArray, JsonError, type JsonValue } from '../../../protocol/json/value.ts';
 import type { PackVerdict } from '../../../protocol/pack/pack-verdict.ts';
@@ -32,11 +33,12 @@ export type Judged =
   | { readonly kind: 'unreadable'; readonly fault: string };
 
 /**
- * The verdict on a text by what the visitor knows: a bundle or public proof, a proof of misbehaviour, rosters, or an
- * export of a key-use log. Rejects on nothing that a file can hold.
+ * The verdict on a text in strict UTF-8 by what the visitor knows: a bundle or public proof, a proof of misbehaviour,
+ * rosters, or an export of a key-use log. Rejects on nothing that a file can hold.
  */
-export async function judgeText(text: string, known: Known): Promise<Judged> {
+export async function judgeText(bytes: Uint8Array, known: Known): Promise<Judged> {
   try {
+    const text = textOf(bytes);
     if (isAuditLog(text)) return auditLogOf(text);
     const value = fileJson(text);
     if (isJsonArray(value)) return rostersOf(value, known);
@@ -56,11 +58,21 @@ export async function judgeText(text: string, known: Known): Promise<Judged> {
 }
 
 /** Rosters that a visitor pins by: the last of them. Throws `FileError` and `JsonError` where they do not join. */
-export function readPinnedRosters(text: string): RosterFile {
-  const rosters = parseRosterFileText(text);
+export function readPinnedRosters(bytes: Uint8Array): RosterFile {
+  const rosters = parseRosterFileText(textOf(bytes));
   const [problem] = joinRosters(nobleSuite, rosters, { rosters }).problems;
   if (problem !== undefined) throw new FileError('malformed', '', `its rosters do not join: ${problem.detail}`);
   return rosters;
+}
+
+/** Throws `FileError`. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error;
+    throw new FileError('malformed', '', 'it is not UTF-8');
+  }
 }
 
 function rostersOf(value: JsonValue, known: Known): Judged {

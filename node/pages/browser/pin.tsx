@@ -44,7 +44,8 @@ export function PinForm({ onPin }: PinFormProps) {
   const takeFile = async (file: File): Promise<void> => {
     try {
       const { readPinnedRosters } = await import('./judge-text.ts');
-      pinned({ rosters: readPinnedRosters(await file.text()) }, `the last roster of ${file.name}`);
+      const rosters = readPinnedRosters(new Uint8Array(await file.arrayBuffer()));
+      pinned({ rosters }, `the last roster of ${file.name}`);
     } catch (error) {
       refuse(error instanceof Error ? error.message : String(error));
     }

@@ -11,15 +11,15 @@ type Outcome = { readonly judged: Judged; readonly milliseconds: number } | { re
 
 /** Fetches a proof of the record from its node, and judges it here. */
 function OwnCheck({ id, root }: { readonly id: string; readonly root: string }) {
-  const [text, setText] = useState<string | null>(null);
+  const [proof, setProof] = useState<Uint8Array | null>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [pin, setPin] = useState<Pin | null>(null);
   useEffect(() => {
-    void proofOf(id, root).then(setText, (error: unknown) => setOutcome({ fault: messageOf(error) }));
+    void proofOf(id, root).then(setProof, (error: unknown) => setOutcome({ fault: messageOf(error) }));
   }, [id, root]);
   useEffect(() => {
-    if (text !== null) void judgedText(text, pin).then(setOutcome);
-  }, [text, pin]);
+    if (proof !== null) void judgedProof(proof, pin).then(setOutcome);
+  }, [proof, pin]);
   const { className, sentence } = said(outcome, id, pin !== null);
   return (
     <>
@@ -38,23 +38,23 @@ function OwnCheck({ id, root }: { readonly id: string; readonly root: string }) 
 }
 
 /** With a share link its bundle, else the public proof. */
-async function proofOf(id: string, root: string): Promise<string> {
+async function proofOf(id: string, root: string): Promise<Uint8Array> {
   const share = new URLSearchParams(location.hash.slice(1)).get('share');
   const path = share === null ? `v1/proofs/${encodeURIComponent(id)}` : `v1/shared/${encodeURIComponent(share)}`;
   const answer = await fetch(root + path, { headers: { accept: 'application/json' } });
   if (!answer.ok) throw new Error(`this node answers ${answer.status} when asked for the proof`);
-  return answer.text();
+  return new Uint8Array(await answer.arrayBuffer());
 }
 
 /**
  * Judged anew, never remembered; what judges is loaded once it is needed. A pin comes from the visitor alone: one in a
  * link would be its sender's.
  */
-async function judgedText(text: string, pin: Pin | null): Promise<Outcome> {
+async function judgedProof(proof: Uint8Array, pin: Pin | null): Promise<Outcome> {
   try {
     const { judgeText } = await import('./judge-text.ts');
     const start = performance.now();
-    const judged = await judgeText(text, { at: timestampOf(Date.now()), ...pin });
+    const judged = await judgeText(proof, { at: timestampOf(Date.now()), ...pin });
     return { judged, milliseconds: performance.now() - start };
   } catch (error) {
     return { fault: messageOf(error) };
