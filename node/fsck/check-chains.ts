@@ -27,6 +27,7 @@ import { RowCursor } from './row-cursor.ts';
 import { countRows, distinctParts, readRows } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
 import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
+import { TIME_STEP_TABLES, TimeStepWalk } from './time-step-walk.ts';
 import { USAGE_TABLES, UsageWalk } from './usage-walk.ts';
 
 const PAYLOAD_TABLES = [payloadTable, payloadKeyTable, preparedKeyTable];
@@ -129,6 +130,7 @@ export const CHAIN_TABLES = [
   projectionVersionTable,
   ...USAGE_TABLES,
   ...TALLY_TABLES,
+  ...TIME_STEP_TABLES,
   ...AGENT_TALLY_TABLES,
 ];
 
@@ -148,7 +150,7 @@ export async function checkChains(check: Check, judging: Judging): Promise<void>
     ),
     new AgentTallyWalk(check),
   ];
-  const counts = [new UsageWalk(check), new TallyWalk(check)];
+  const counts = [new UsageWalk(check), new TallyWalk(check), new TimeStepWalk(check)];
   const nodes = await nodesOf(check);
   for (const node of nodes) check.report.expect(await recordsOf(check, node));
   for (const node of nodes) {

@@ -1,4 +1,4 @@
-import { dayOf } from '../../protocol/audit/day.ts';
+import { type AuditDay as UtcDay, dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { coarseFacetText, facetText } from '../../protocol/frameworks/facet.ts';
 import type { RecordId } from '../../protocol/ids.ts';
@@ -7,6 +7,7 @@ import type { Operation } from '../store/operation.ts';
 import { DayTally } from '../records/counts/day-tally.ts';
 import { ALL_SOURCES, TALLIED, tallyEndTable, tallyTable } from '../records/counts/tally-table.ts';
 import type { Check } from './check.ts';
+import { DayEnds } from './day-ends.ts';
 import { CountEndWalk, notCounted } from './count-end-walk.ts';
 import { recordOfId } from './record-at.ts';
 import type { RecordFacts } from './record-facts.ts';
@@ -14,23 +15,24 @@ import { countRows, decodeRow, readRows } from './rows.ts';
 
 export const TALLY_TABLES = [tallyTable, tallyEndTable];
 
-/** Sources and accounts of one day that are recounted in memory. The counts of a day with more are not looked at. */
+/** Sources and accounts of days that are recounted in memory. The counts of a day that brings more are not looked at. */
 const MAX_COUNTED = 200_000;
 
 /**
- * The counts behind gap reports, recounted along the own chain up to their mark. Records stand in order of time, so
- * memory holds one day of them. Counts by other rules, or none, prove nothing: the node counts again when it starts.
+ * The counts behind gap reports, recounted along the own chain up to their mark. Memory
+ * holds the days that records still fall on: one, but where their times go back. Counts by other rules, or none, prove nothing: the node counts again when it starts.
  */
 export class TallyWalk {
   readonly #check: Check;
   readonly #maxCounted: number;
   readonly #end: CountEndWalk;
   #isCounted: boolean | undefined;
-  #day: string | undefined;
-  /** Of the day: by account, and by account and source id. */
-  #tallies = new Map<string, DayTally>();
-  /** The day has too many of them. */
-  #isPassedOver = false;
+  #ends: DayEnds | undefined;
+  #day: UtcDay | undefined;
+  /** By day: by account, and by account and source id; null where the day has too many of them. */
+  readonly #days = new Map<UtcDay, Map<string, DayTally> | null>();
+  /** Of all days together. */
+  #counted = 0;
   #passedOver = 0;
   /** Rows that there must be and that are right. */
   #right = 0;
@@ -46,9 +48,9 @@ export class TallyWalk {
     if (!this.#isCounted) return;
     for (const record of this.#end.counted(records)) {
       const day = dayOf(record.shared.submittedAt);
-      if (day !== this.#day) await this.#endDay();
+      if (day !== this.#day) await this.#endDays(record.seq, day);
       this.#day = day;
-      if (!this.#isPassedOver) this.#count(record, day);
+      this.#count(record, day);
     }
   }
 
@@ -56,7 +58,7 @@ export class TallyWalk {
   async finish(): Promise<void> {
     this.#isCounted ??= await this.#looksCounted();
     if (!this.#isCounted) return;
-    await this.#endDay();
+    for (const day of this.#days.keys()) await this.#endDay(day);
     await this.#end.finish();
     if (this.#passedOver > 0) {
       this.#check.report.notChecked.push(`counts of ${this.#passedOver} days with more sources than memory holds`);
@@ -72,29 +74,45 @@ export class TallyWalk {
     return standing === 'marked';
   }
 
-  #count({ id, shared: { account, sourceId, source, facet } }: RecordFacts, day: string): void {
-    this.#tallyOf(account, () => new DayTally(account, ALL_SOURCES, day)).add(facet, id);
-    this.#tallyOf(source, () => new DayTally(account, sourceKey(sourceId), day)).add(facet, id);
-    if (this.#tallies.size <= this.#maxCounted) return;
-    this.#isPassedOver = true;
+  #count({ id, shared: { account, sourceId, source, facet } }: RecordFacts, day: UtcDay): void {
+    const tallies = this.#talliesOf(day);
+    if (tallies === null) return;
+    this.#tallyOf(tallies, account, () => new DayTally(account, ALL_SOURCES, day)).add(facet, id);
+    this.#tallyOf(tallies, source, () => new DayTally(account, sourceKey(sourceId), day)).add(facet, id);
+    if (this.#counted <= this.#maxCounted) return;
+    this.#counted -= tallies.size;
     this.#passedOver++;
-    this.#tallies.clear();
+    this.#days.set(day, null);
   }
 
-  #tallyOf(name: string, make: () => DayTally): DayTally {
-    const known = this.#tallies.get(name);
+  #talliesOf(day: UtcDay): Map<string, DayTally> | null {
+    const known = this.#days.get(day);
     if (known !== undefined) return known;
-    const made = make();
-    this.#tallies.set(name, made);
+    const made = new Map<string, DayTally>();
+    this.#days.set(day, made);
     return made;
   }
 
-  async #endDay(): Promise<void> {
+  #tallyOf(tallies: Map<string, DayTally>, name: string, make: () => DayTally): DayTally {
+    const known = tallies.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    tallies.set(name, made);
+    this.#counted++;
+    return made;
+  }
+
+  async #endDays(seq: number, current: UtcDay): Promise<void> {
+    this.#ends ??= await DayEnds.read(this.#check);
+    for (const day of this.#ends.over(this.#days.keys(), seq, current)) await this.#endDay(day);
+  }
+
+  async #endDay(day: UtcDay): Promise<void> {
     const { store, report } = this.#check;
-    this.#isPassedOver = false;
-    const tallies = [...this.#tallies.values()];
-    this.#tallies.clear();
-    for (const tally of tallies) {
+    const tallies = this.#days.get(day) ?? new Map<string, DayTally>();
+    this.#days.delete(day);
+    this.#counted -= tallies.size;
+    for (const tally of tallies.values()) {
       const rows = tally.operations();
       const stored = await store.getMany(rows.map(({ key }) => key));
       rows.forEach((row, i) => this.#compare(row, stored[i]));

@@ -12,6 +12,7 @@ import { addToTally, type TalliedDay } from '../accounts/limits/usage-tally.ts';
 import { numberCodec } from '../store/table.ts';
 import { type CountStanding, CountEndWalk } from './count-end-walk.ts';
 import type { Check } from './check.ts';
+import { DayEnds } from './day-ends.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { readRows } from './rows.ts';
 
@@ -22,14 +23,15 @@ const MAX_REMEMBERED_ROWS = 200_000;
 
 /**
  * The counts of records by account and day, recounted along the own chain up to their mark; to its end where they have
- * none. Records stand in order of time, so memory holds one day of them. Without mark and rows nothing is proven: the
+ * none. Memory holds the days that records still fall on: one, but where their times go back. Without mark and rows nothing is proven: the
  * node counts all of its records when it starts.
  */
 export class UsageWalk {
   readonly #check: Check;
   readonly #rememberedRows: number;
+  #ends: DayEnds | undefined;
   #day: UtcDay | undefined;
-  #tally = new Map<string, TalliedDay>();
+  readonly #days = new Map<UtcDay, Map<string, TalliedDay>>();
   readonly #end: CountEndWalk;
   #standing: CountStanding | 'empty' | undefined;
   /** Rows that there must be and that are there. */
@@ -46,11 +48,11 @@ export class UsageWalk {
   async take(records: readonly RecordFacts[]): Promise<void> {
     this.#standing ??= await this.#readStanding();
     if (this.#standing === 'empty' || this.#standing === 'other') return;
-    for (const { shared } of this.#end.counted(records)) {
+    for (const { seq, shared } of this.#end.counted(records)) {
       const day = dayOf(shared.submittedAt);
-      if (day !== this.#day) await this.#endDay();
+      if (day !== this.#day) await this.#endDays(seq, day);
       this.#day = day;
-      if (shared.isUse) addToTally(this.#tally, shared.account, day);
+      if (shared.isUse) addToTally(this.#tallyOf(day), shared.account, day);
     }
   }
 
@@ -59,7 +61,7 @@ export class UsageWalk {
     this.#standing ??= await this.#readStanding();
     if (this.#standing === 'other') return;
     await this.#end.finish();
-    await this.#endDay();
+    for (const day of this.#days.keys()) await this.#endDay(day);
     let rows = 0;
     for await (const { key, parts } of readRows(this.#check, usageTable)) {
       rows++;
@@ -82,10 +84,23 @@ export class UsageWalk {
     return 'empty';
   }
 
-  async #endDay(): Promise<void> {
+  #tallyOf(day: UtcDay): Map<string, TalliedDay> {
+    const known = this.#days.get(day);
+    if (known !== undefined) return known;
+    const made = new Map<string, TalliedDay>();
+    this.#days.set(day, made);
+    return made;
+  }
+
+  async #endDays(seq: number, current: UtcDay): Promise<void> {
+    this.#ends ??= await DayEnds.read(this.#check);
+    for (const day of this.#ends.over(this.#days.keys(), seq, current)) await this.#endDay(day);
+  }
+
+  async #endDay(day: UtcDay): Promise<void> {
     const { store, report } = this.#check;
-    const tally = this.#tally;
-    this.#tally = new Map();
+    const tally = this.#tallyOf(day);
+    this.#days.delete(day);
     const keys = [...tally.keys()];
     const stored = await store.getMany(keys);
     keys.forEach((key, i) => {

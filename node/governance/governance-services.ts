@@ -8,6 +8,7 @@ import { EvidenceTally } from '../records/counts/evidence-tally.ts';
 import type { PayloadCipher } from '../records/payload/payload-cipher.ts';
 import { RecordCounters } from '../records/record-counters.ts';
 import { readRecord } from '../records/record-reader.ts';
+import { TimeSteps } from '../records/time-steps.ts';
 import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -110,6 +111,7 @@ export async function openGovernanceServices(options: GovernanceServicesOptions)
     erasures: new Erasures({ store, self: node, locks, subjects, traces, purges, log }),
     counters: new RecordCounters(store, [
       usage,
+      new TimeSteps(store, node),
       new RowCounter(store, sessionCountTable, sessionMoves),
       new RowCounter(store, holdCountTable, holdMoves),
       new AgentTally(store, node),

@@ -1,6 +1,7 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { recordId } from '../../protocol/ids.ts';
 import { readRecord } from '../records/record-reader.ts';
+import { readTimeSteps, type TimeStep } from '../records/time-steps.ts';
 import type { Reads } from '../store/store.ts';
 import { governanceTable, type IndexedKind } from './governance-tables.ts';
 
@@ -18,11 +19,16 @@ export async function* recordedSince(
   kind: IndexedKind,
   { since, limit }: RecordedSince,
 ): AsyncGenerator<AttestationRecord> {
+  let steps: readonly TimeStep[] | undefined;
   for await (const [, id] of governanceTable.under(store, [account, kind], { reverse: true, limit })) {
     const record = (await readRecord(store, recordId(id)))?.record;
     if (record === undefined) continue;
-    // Records of a node stand in order of time.
-    if (Date.parse(record.submittedAt) < since) return;
-    yield record;
+    if (Date.parse(record.submittedAt) >= since) {
+      yield record;
+      continue;
+    }
+    // Earlier records were made before that time too, but where the clock was ahead of it in between.
+    steps ??= await readTimeSteps(store, record.node);
+    if (!steps.some(({ seq, before }) => seq <= record.seq && Date.parse(before) >= since)) return;
   }
 }

@@ -7,6 +7,7 @@ import type { FederationLog } from '../log/federation-log.ts';
 import { readBatch } from '../records/batch-tables.ts';
 import { openedBodyTable } from '../records/opened-bodies.ts';
 import { readTexts } from '../records/record-reader.ts';
+import { readTimeSteps } from '../records/time-steps.ts';
 import type { Reads } from '../store/store.ts';
 import type { AnchoringView } from '../verification/attestation/anchoring-view.ts';
 import type { Evidence } from '../verification/evidence.ts';
@@ -52,10 +53,21 @@ export class PackReach {
     return found;
   }
 
-  /** 0 where there is none. Records of a node stand in order of time. */
+  /** 0 where there is none. */
   async #lastUpTo(node: NodeId, asOf: Timestamp): Promise<number> {
-    let [low, high] = [0, await this.#last(node)];
-    if (high > 0 && (await this.#isUpTo(node, high, asOf))) return high;
+    let last = await this.#last(node);
+    if (last > 0 && (await this.#isUpTo(node, last, asOf))) return last;
+    const steps = await readTimeSteps(this.#options.store, node);
+    for (const { seq, after } of steps.toReversed()) {
+      if (after <= asOf) return this.#searched(node, [seq, last], asOf);
+      last = seq - 1;
+    }
+    return this.#searched(node, [0, last], asOf);
+  }
+
+  /** The last of some records that stand in order of time. The first of them is made up to the moment, or is none. */
+  async #searched(node: NodeId, [first, last]: readonly [number, number], asOf: Timestamp): Promise<number> {
+    let [low, high] = [first, last + 1];
     while (high - low > 1) {
       const middle = low + Math.floor((high - low) / 2);
       if (await this.#isUpTo(node, middle, asOf)) low = middle;

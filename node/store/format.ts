@@ -5,11 +5,12 @@ import { numberCodec, Table } from './table.ts';
  * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates.
  * 2: a log entry begins with the running hash before its message, and false checkpoints stand under their size. 3:
  * every group of a batch is by the key of its envelope. 4: the payload keys of neighbouring records share a row, and so
- * do a group's records of one source in the index of sources. 5: a row says of each record that others link to it.
+ * do a group's records of one source in the index of sources. 5: a row says of each record that others link to it. 6: a
+ * row says where the time of the own records goes back.
  */
-export const STORE_FORMAT = 5;
+export const STORE_FORMAT = 6;
 /** The earlier formats that are migrated. */
-const MIGRATED_FORMATS = [3, 4] as const;
+const MIGRATED_FORMATS = [3, 4, 5] as const;
 
 export type MigratedFormat = (typeof MIGRATED_FORMATS)[number];
 

@@ -191,6 +191,7 @@ async function judgeAll(
       const share = tally.records / Math.max(1, manifest.records);
       await onProgress?.(Math.min(1, READING_SHARE + (1 - READING_SHARE) * share), tally.records);
     }
+    for (const { id, fault } of sequences.laterRecords()) tally.note(fault.code, PACK_FILES.records, id, fault.detail);
     if (tally.records !== manifest.records) {
       const detail = `it says ${manifest.records} records, and there are ${tally.records}`;
       tally.note('manifest-mismatch', PACK_FILES.manifest, null, detail);

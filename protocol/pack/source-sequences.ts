@@ -1,7 +1,7 @@
 import { homeOf } from '../accounts/account-id.ts';
 import type { AttestationRecord } from '../chain/record.ts';
 import type { Sha256Hash } from '../hash.ts';
-import type { NodeId } from '../ids.ts';
+import type { NodeId, RecordId } from '../ids.ts';
 import type { PackManifest, PackQuestion } from './manifest.ts';
 import { type EmptySource, MAX_EMPTY_SOURCES, type PackProblemCode } from './pack-verdict.ts';
 
@@ -13,8 +13,10 @@ interface Sequence {
   lastLeaf: Sha256Hash;
   /** Whether its first record here is its first of all, or of before the period. */
   readonly hasBegin: boolean;
-  /** Whether a record of after the period was seen. */
+  /** Whether the last record is of after the period. */
   isOver: boolean;
+  /** The first of the last records that are dated after the moment that the pack is of; null: the last one is not. */
+  later: RecordId | null;
 }
 
 /** What is wrong with the place of a record. */
@@ -83,8 +85,9 @@ export class SourceSequences {
     if (record.node !== homeOf(record.account)) this.#elsewhere++;
     const name = nameOf(record.node, record.sourceId);
     const before = this.#sequences.get(name);
-    const { from, to, withholdsBefore } = this.#question;
+    const { from, to, asOf, withholdsBefore } = this.#question;
     const [isBefore, isAfter] = [record.submittedAt < from, record.submittedAt >= to];
+    const isLater = record.submittedAt > asOf;
     if (before === undefined) {
       const hasBegin = isBefore || record.sourceSeq === 1;
       if (!hasBegin && withholdsBefore !== true) {
@@ -97,6 +100,7 @@ export class SourceSequences {
         lastLeaf: leaf,
         hasBegin,
         isOver: isAfter,
+        later: isLater ? record.id : null,
       });
       return faults;
     }
@@ -106,8 +110,19 @@ export class SourceSequences {
     }
     before.lastSeq = record.sourceSeq;
     before.lastLeaf = leaf;
-    before.isOver ||= isAfter;
+    before.isOver = isAfter;
+    before.later = isLater ? (before.later ?? record.id) : null;
     return faults;
+  }
+
+  /**
+   * Once all records were taken: what is dated after the moment that the pack is of, and was not made before it, for no
+   * record of its source follows that is dated up to it. One by a clock that was ahead stands before such a record.
+   */
+  laterRecords(): readonly { readonly id: RecordId; readonly fault: SequenceFault }[] {
+    return [...this.#sequences.values()].flatMap(({ later }) =>
+      later === null ? [] : [{ id: later, fault: madeLater() }],
+    );
   }
 
   /** The first so many of the empty ones: a manifest may name more nodes than there are. */
@@ -128,20 +143,21 @@ export class SourceSequences {
     return isInOrder ? [] : [fault('record-order', 'it does not stand in the order of nodes and their counts')];
   }
 
-  #foreignFaults({ account, sourceId, node, seq, submittedAt }: AttestationRecord): SequenceFault[] {
+  #foreignFaults({ account, sourceId, node, seq }: AttestationRecord): SequenceFault[] {
     const question = this.#question;
     if (account !== question.account) return [fault('record-foreign', 'it is of another account')];
     if (!question.sources.includes(sourceId)) return [fault('record-foreign', `${sourceId} was not asked for`)];
-    if (seq > (this.#reach.get(node) ?? 0) || submittedAt > question.asOf) {
-      return [fault('record-foreign', 'it was made after the moment that the pack is of')];
-    }
-    return [];
+    return seq > (this.#reach.get(node) ?? 0) ? [madeLater()] : [];
   }
 }
 
 /** The id of a node has no space. */
 function nameOf(node: NodeId, sourceId: string): string {
   return `${node} ${sourceId}`;
+}
+
+function madeLater(): SequenceFault {
+  return fault('record-foreign', 'it was made after the moment that the pack is of');
 }
 
 function fault(code: PackProblemCode, detail: string): SequenceFault {

@@ -14,6 +14,7 @@ import { linkedStep } from './linked-marks.ts';
 import type { MigrationStep } from './migration-step.ts';
 import { renewProjections } from './projections.ts';
 import { sourcesStep } from './sources.ts';
+import { timeStepsStep } from './time-steps.ts';
 
 /** Operations after which a write is full. One row of bodies adds 65 at most. */
 const WRITE_OPERATIONS = 256;
@@ -83,7 +84,7 @@ function idOf(head: string): RecordId | undefined {
 }
 
 /** Up to `STORE_FORMAT`, in order. */
-export const MIGRATION_STEPS: readonly MigrationStep[] = [payloadKeyStep, sourcesStep, linkedStep];
+export const MIGRATION_STEPS: readonly MigrationStep[] = [payloadKeyStep, sourcesStep, linkedStep, timeStepsStep];
 
 export interface MigrationOptions {
   /** Whose store it is; null where the caller does not know. */

@@ -11,8 +11,9 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { OrdinalShape } from '../../../protocol/shapes.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { checkContinuity, type Range } from '../../records/sources/continuity.ts';
-import { firstAt, type RecordLists } from '../../records/sources/record-page.ts';
+import type { RecordLists } from '../../records/sources/record-page.ts';
 import type { SourceRecords } from '../../records/sources/source-records.ts';
+import { placesOf } from '../../records/sources/stretches.ts';
 import { fieldProblem, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import { PageCursor } from '../page-cursor.ts';
@@ -40,7 +41,7 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
         'again from what it has stored: a record that is not there or cannot be read is a gap, one that does not ' +
         'follow the one before is a fork. A call looks at a bounded number of records; `nextCursor` leads to the rest. ' +
         'Shown whole to every tier. To a key that is limited to a period, the places of the source in it: `firstSeq` and ' +
-        '`lastSeq` are those, and `head` is null where records follow.',
+        '`lastSeq` are its first and last record of the period, and `head` is null where records follow.',
       params: {
         id: { description: 'The `sourceId`, percent-encoded.', shape: SourceIdShape, example: EXAMPLE_IDS.source },
       },
@@ -80,14 +81,22 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
   };
 }
 
-/** The places of a source that a key may see; none where `from` is after `to`. */
-export async function placesSeen(records: SourceRecords, last: number, { key }: Caller): Promise<Range> {
+/**
+ * The places of a source from the first record that a key may see to the last one, of those from `opensAt` on (epoch
+ * milliseconds; null: all); none where `from` is after `to`.
+ */
+export async function placesSeen(
+  records: SourceRecords,
+  last: number,
+  { key }: Caller,
+  opensAt: number | null = null,
+): Promise<Range> {
   const { from = null, to = null } = key;
-  const [first, after] = [
-    from === null ? FIRST_SEQ : (await firstAt(records, last, Date.parse(from))).place,
-    to === null ? last + 1 : (await firstAt(records, last, Date.parse(to) + 1)).place,
-  ];
-  return { from: first, to: after - 1 };
+  if (from === null && to === null && opensAt === null) return { from: FIRST_SEQ, to: last };
+  return placesOf(records, last, {
+    from: Math.max(from === null ? Number.NEGATIVE_INFINITY : Date.parse(from), opensAt ?? Number.NEGATIVE_INFINITY),
+    to: to === null ? Number.POSITIVE_INFINITY : Date.parse(to) + 1,
+  });
 }
 
 /** Throws `Problem` 400. A cursor says both where to go on and where to end. */

@@ -5,8 +5,10 @@ import {
   type SourceModelsAnswer,
   SourceModelsAnswerShape,
 } from '../../../protocol/api/sources.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { covers } from '../../accounts/caller.ts';
 import { MAX_MODEL_LOOKS, modelHistory } from '../../records/sources/model-history.ts';
-import { firstAt, type RecordLists } from '../../records/sources/record-page.ts';
+import type { RecordLists } from '../../records/sources/record-page.ts';
 import { proofWindowOpensAt } from '../../verification/attestation/attestation-answer.ts';
 import { Problem } from '../problem.ts';
 import { requireReach } from '../recording/recording.ts';
@@ -40,14 +42,14 @@ export function sourceModelsRoute({ lists, now }: SourceModelServices): KeyRoute
       requireReach(caller, sourceId);
       const records = lists.source(caller.account.id, sourceId);
       const { last } = await records.end(sourceId);
-      const seen = await placesSeen(records, last, caller);
       const opensAt = proofWindowOpensAt(caller.account.tier, now());
-      const opens = opensAt === null ? seen.from : (await firstAt(records, last, opensAt)).place;
-      const within = { from: Math.max(seen.from, opens), to: seen.to };
+      const within = await placesSeen(records, last, caller, opensAt);
       if (within.from > within.to) {
         throw new Problem('source-not-found', 'The account has no such source on this node.');
       }
-      const { looked, runs } = await modelHistory(records, within);
+      const isShown = ({ submittedAt }: AttestationRecord): boolean =>
+        covers(caller.key, submittedAt) && (opensAt === null || Date.parse(submittedAt) >= opensAt);
+      const { looked, runs } = await modelHistory(records, within, isShown);
       const items = runs.map(({ modelId, modelVersion, firstSeq, lastSeq, ...at }) => {
         return { modelId, modelVersion, firstSeq, lastSeq, firstSubmittedAt: at.firstAt, lastSubmittedAt: at.lastAt };
       });

@@ -5,11 +5,13 @@ import type { PackQuestion } from '../../../protocol/pack/manifest.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import { readTextRows, tryOpenRecord } from '../../records/record-reader.ts';
 import { BodyReader } from '../../records/sources/body-reader.ts';
-import { firstAt } from '../../records/sources/record-page.ts';
+import type { Range } from '../../records/sources/continuity.ts';
 import { countOf, sourceIndex } from '../../records/sources/source-index.ts';
 import { SourceRecords } from '../../records/sources/source-records.ts';
 import { sourceKey } from '../../records/sources/sources.ts';
+import { lastUpTo } from '../../records/sources/stretches.ts';
 import type { Reads } from '../../store/store.ts';
+import { askedPlaces, extendRuns, type PlaceRun, runsOf } from './asked-places.ts';
 
 /** Records of one node that a pack holds, by its own count, ascending. */
 export interface AskedRecords {
@@ -35,20 +37,21 @@ interface Reach {
   readonly seq: number;
 }
 
-/** Of this node's own records: each source's in the period and its neighbours at both edges, by the index of sources. */
+/**
+ * Of this node's own records: each source's from the first one in the period to the last, and its neighbours at both
+ * edges, by the index of sources.
+ */
 export async function askedOfOwn(store: Reads, question: PackQuestion, { node, seq }: Reach): Promise<AskedOfNode> {
-  const { account, from, to, sources, withholdsBefore } = question;
+  const { account, sources, withholdsBefore } = question;
   const reads = { store, node, bodies: new BodyReader(store, node) };
   const seqs: number[] = [];
   for (const source of sources) {
     const records = new SourceRecords(reads, account, sourceKey(source));
-    const { last } = await records.end(source);
-    const first = await firstAt(records, last, Date.parse(from));
-    const after = await firstAt(records, last, Date.parse(to));
-    const begin = withholdsBefore === true ? first.place : Math.max(1, first.place - 1);
-    for await (const own of seqsBetween(store, [account, sourceKey(source)], begin, Math.min(after.place, last))) {
-      if (own <= seq) seqs.push(own);
-    }
+    const { last: end } = await records.end(source);
+    const last = await lastUpTo(records, end, seq);
+    const runs = await runsOf(records, last, question);
+    const { from, to } = askedPlaces(runs, withholdsBefore === true);
+    for await (const own of seqsBetween(store, [account, sourceKey(source)], from, to)) seqs.push(own);
   }
   return { node, seqs: ascending(seqs), erasures: await ownErasures(reads, account) };
 }
@@ -95,39 +98,61 @@ export async function askedOfOther(store: Reads, question: PackQuestion, { node,
   const { account, withholdsBefore } = question;
   const sources = new Map(question.sources.map((source) => [source, new SourceSpan(question)]));
   const erasures = new Map<RecordId, Erasure>();
+  for await (const record of recordsOf(store, account, node)) {
+    if (record.seq <= seq) sources.get(record.sourceId)?.take(record);
+    noteErasure(erasures, record);
+  }
+  const seqs: number[] = [];
+  /** Sources with further records to hold: their times go back. */
+  const apart = new Map<string, Range>();
+  for (const [source, span] of sources) {
+    const places = askedPlaces(span.runs, withholdsBefore === true);
+    const found = span.seqs(places);
+    if (found.length === places.to - places.from + 1) seqs.push(...found);
+    else apart.set(source, places);
+  }
+  for await (const record of apart.size === 0 ? [] : recordsOf(store, account, node)) {
+    const places = apart.get(record.sourceId);
+    const isAsked = places !== undefined && record.sourceSeq >= places.from && record.sourceSeq <= places.to;
+    if (isAsked && record.seq <= seq) seqs.push(record.seq);
+  }
+  return { node, seqs: ascending(seqs), erasures };
+}
+
+/** The records of an account among those of another node. */
+async function* recordsOf(store: Reads, account: string, node: NodeId): AsyncGenerator<AttestationRecord> {
   const name = JSON.stringify(account);
   for await (const row of readTextRows(store, node, 1, Number.MAX_SAFE_INTEGER - 1)) {
     for (const texts of row) {
       const record = texts.body.includes(name) ? tryOpenRecord(texts) : undefined;
-      if (record?.account !== account) continue;
-      if (record.seq <= seq) sources.get(record.sourceId)?.take(record);
-      noteErasure(erasures, record);
+      if (record?.account === account) yield record;
     }
   }
-  const seqs = [...sources.values()].flatMap((span) => span.seqs(withholdsBefore !== true));
-  return { node, seqs: ascending(seqs), erasures };
 }
 
-/** Records of a source in a period, and its neighbours. */
+/** How the records of a source lie to a question, and which of them a pack holds where they stand in order of time. */
 class SourceSpan {
-  readonly #question: Pick<PackQuestion, 'from' | 'to'>;
-  readonly #within: number[] = [];
-  #before: number | undefined;
-  #after: number | undefined;
+  readonly runs: PlaceRun[] = [];
+  readonly #question: PackQuestion;
+  /** Those of the period, the last of each run before it, and the first of each after it. */
+  readonly #kept: Pick<AttestationRecord, 'seq' | 'sourceSeq'>[] = [];
 
-  constructor(question: Pick<PackQuestion, 'from' | 'to'>) {
+  constructor(question: PackQuestion) {
     this.#question = question;
   }
 
   /** Takes the next record of the source. */
-  take({ submittedAt, seq }: AttestationRecord): void {
-    if (submittedAt < this.#question.from) this.#before = seq;
-    else if (submittedAt < this.#question.to) this.#within.push(seq);
-    else this.#after ??= seq;
+  take(record: AttestationRecord): void {
+    const { side, from } = extendRuns(this.runs, record, this.#question);
+    const isFirst = from === record.sourceSeq;
+    if (side === 'before' && !isFirst) this.#kept.pop();
+    const { seq, sourceSeq } = record;
+    if (side !== 'after' || isFirst) this.#kept.push({ seq, sourceSeq });
   }
 
-  seqs(withBefore: boolean): number[] {
-    return [...(withBefore ? [this.#before] : []), ...this.#within, this.#after].filter((seq) => seq !== undefined);
+  /** Of the kept ones those at some places. */
+  seqs({ from, to }: Range): number[] {
+    return this.#kept.flatMap(({ seq, sourceSeq }) => (sourceSeq >= from && sourceSeq <= to ? [seq] : []));
   }
 }
 

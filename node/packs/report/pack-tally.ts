@@ -28,7 +28,7 @@ export interface SourceRow {
   count: number;
   first: AttestationRecord | null;
   last: AttestationRecord | null;
-  /** Its neighbours before and after the period. */
+  /** Its neighbours: of before the period the last one before the first within, of after it the first after the last. */
   before: AttestationRecord | null;
   after: AttestationRecord | null;
 }
@@ -79,8 +79,9 @@ export class PackTally implements RecordTaker {
     for (const { detail } of this.#sequences.take(record, leaf)) this.#gap({ ...record, detail });
     const row = this.#rowOf(record);
     const { from, to } = this.#question;
-    if (record.submittedAt < from) row.before = record;
-    else if (record.submittedAt >= to) row.after ??= record;
+    if (record.submittedAt < from) {
+      if (row.first === null) row.before = record;
+    } else if (record.submittedAt >= to) row.after ??= record;
     else this.#takeWithin(row, record);
   }
 
@@ -96,6 +97,7 @@ export class PackTally implements RecordTaker {
     row.count++;
     row.first ??= record;
     row.last = record;
+    row.after = null;
     this.within++;
     if (isOfTest(record)) this.ofTest++;
     this.kinds.set(record.kind, (this.kinds.get(record.kind) ?? 0) + 1);

@@ -24,11 +24,13 @@ export interface ModelHistory {
 
 /**
  * Which models the records of a source name, over time: of all of them up to `MAX_MODEL_LOOKS`, else of as many, evenly
- * spread, with the first and the last. Records that name none, and those that cannot be read, break no row.
+ * spread, with the first and the last. Records that name none, and those that cannot be read, break no row; nor do
+ * those that are not shown.
  */
 export async function modelHistory(
   records: Pick<SourceRecords, 'at'>,
   { from, to }: { readonly from: number; readonly to: number },
+  isShown: (record: AttestationRecord) => boolean,
 ): Promise<ModelHistory> {
   const slices = new TimeSlices();
   const runs: ModelRun[] = [];
@@ -36,7 +38,7 @@ export async function modelHistory(
   for (const place of places) {
     if (slices.isOver) await slices.rest();
     const found = await records.at(place);
-    if (found.state === 'whole') extend(runs, found.record);
+    if (found.state === 'whole' && isShown(found.record)) extend(runs, found.record);
   }
   return { looked: places.length, runs };
 }

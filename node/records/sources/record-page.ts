@@ -2,49 +2,15 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import type { Store } from '../../store/store.ts';
 import { BodyReader } from './body-reader.ts';
+import type { Range } from './continuity.ts';
 import { sourceIndex } from './source-index.ts';
 import { type SourceReads, SourceRecords } from './source-records.ts';
 import { sourceKey } from './sources.ts';
-
-/** Neighbours that are tried where a record cannot be read. */
-const MAX_NEIGHBOURS = 16;
-
-/** Where a search ended, and how many records it looked at. */
-export interface SearchResult {
-  readonly place: number;
-  readonly looks: number;
-}
-
-/**
- * The first place from 1 to `last` whose record was made at this time or later; `last + 1` where there is none. A
- * source's records stand in order of time, so it takes a few looks, whatever the length. Where records cannot be read
- * the place may lie before the right one, and never after it.
- */
-export async function firstAt(records: SourceRecords, last: number, epochMilliseconds: number): Promise<SearchResult> {
-  let low = 1;
-  let high = last + 1;
-  let looks = 0;
-  while (low < high) {
-    const middle = low + Math.floor((high - low) / 2);
-    const before = Math.min(high, middle + MAX_NEIGHBOURS);
-    let at = middle;
-    let time: number | undefined;
-    for (; at < before && time === undefined; at++, looks++) time = await timeAt(records, at);
-    if (time === undefined || time >= epochMilliseconds) high = middle;
-    else low = at;
-  }
-  return { place: low, looks };
-}
-
-/** Undefined where the record cannot be read. */
-async function timeAt(records: SourceRecords, sourceSeq: number): Promise<number | undefined> {
-  const found = await records.at(sourceSeq);
-  return found.state === 'whole' ? Date.parse(found.record.submittedAt) : undefined;
-}
+import { firstAt, stretchesOf, wholeSource } from './stretches.ts';
 
 /** Records that one page looks at, found or passed over. */
 export const MAX_LOOKS = 1_000;
-/** Looks that must be left for another source to be begun: to find its first and last record takes no more. */
+/** Looks that must be left for another stretch of a source to be begun: to find its first and last record takes no more. */
 const LOOKS_TO_BEGIN = 128;
 /** Sorts right after `/`: the end of everything below a key. */
 const AFTER_SLASH = '0';
@@ -187,13 +153,29 @@ class PageWalk {
   /** Takes the records of a source; the place where the page is full, or null at the end of the source. */
   async walk(list: SourceRecords, start: number): Promise<Place | null> {
     const { source } = list;
-    if (this.#gotOn && this.#looks + LOOKS_TO_BEGIN > MAX_LOOKS) return { source, sourceSeq: start };
-    const { from, to, accepts } = this.#filter;
+    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = this.#filter;
+    const isWhole = this.#filter.from === undefined && this.#filter.to === undefined;
     const { last } = await list.end();
-    const first = from === undefined ? { place: 1, looks: 0 } : await firstAt(list, last, from);
-    this.#looks += first.looks + 1;
-    for (let sourceSeq = Math.max(first.place, start); sourceSeq <= last; sourceSeq++) {
-      const place = { source, sourceSeq };
+    this.#looks++;
+    for await (const stretch of isWhole ? [wholeSource(last)] : stretchesOf(list, last, { from, to })) {
+      if (stretch.to < start) continue;
+      if (this.#gotOn && this.#looks + LOOKS_TO_BEGIN > MAX_LOOKS) {
+        return { source, sourceSeq: Math.max(stretch.from, start) };
+      }
+      const { place, looks } = await firstAt(list, stretch, from);
+      this.#looks += looks;
+      const next = await this.#walkOn(list, { from: Math.max(place, start), to: stretch.to });
+      if (next !== null) return next;
+    }
+    this.#gotOn = true;
+    return null;
+  }
+
+  /** Takes records that stand in order of time, up to the end of the period. */
+  async #walkOn(list: SourceRecords, places: Range): Promise<Place | null> {
+    const { from, to, accepts } = this.#filter;
+    for (let sourceSeq = places.from; sourceSeq <= places.to; sourceSeq++) {
+      const place = { source: list.source, sourceSeq };
       if (this.#records.length >= this.#limit || (this.#gotOn && this.#looks >= MAX_LOOKS)) return place;
       this.#looks++;
       this.#gotOn = true;
@@ -203,11 +185,10 @@ class PageWalk {
         continue;
       }
       const time = Date.parse(found.record.submittedAt);
-      if (to !== undefined && time >= to) break;
+      if (to !== undefined && time >= to) return null;
       const isAsked = (from === undefined || time >= from) && (accepts === undefined || accepts(found.record));
       if (isAsked) this.#records.push(found.record);
     }
-    this.#gotOn = true;
     return null;
   }
 

@@ -5,6 +5,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { sourceKey } from './sources.ts';
 import { chainSourceTable, sourcePart } from '../chain-tables.ts';
 import { tryOpenRecord } from '../record-reader.ts';
+import { readTimeSteps, type TimeStep } from '../time-steps.ts';
 import type { Reads } from '../../store/store.ts';
 import type { BodyReader } from './body-reader.ts';
 import { countOf, seqAt, sourceIndex, type SourceRow } from './source-index.ts';
@@ -68,7 +69,7 @@ export class SourceRecords {
   }
 
   async at(sourceSeq: number): Promise<FoundRecord> {
-    const seq = await this.#seq(sourceSeq);
+    const seq = await this.seqAt(sourceSeq);
     if (seq === undefined) return { state: 'missing' };
     const texts = await this.#reads.bodies.texts(seq);
     if (texts === undefined) return { state: 'missing' };
@@ -76,6 +77,28 @@ export class SourceRecords {
     return record !== undefined && this.#isIn(record, seq, sourceSeq)
       ? { state: 'whole', record, texts }
       : { state: 'damaged' };
+  }
+
+  /** Seq of the record at a place; undefined where the index leads to none. */
+  async seqAt(sourceSeq: number): Promise<number | undefined> {
+    const at = this.#held.findLastIndex(({ first }) => first <= sourceSeq);
+    const held = this.#held[at];
+    if (held !== undefined && sourceSeq < held.end) return seqIn(held, sourceSeq);
+    // Between two neighbouring rows there is nothing.
+    if (held !== undefined && at < this.#held.length - 1) return undefined;
+    if (held !== undefined && held.end === sourceSeq) {
+      this.#held = [held, ...(await this.#following(sourceSeq))];
+    } else {
+      const row = await this.#covering(sourceSeq);
+      this.#held = row === undefined ? [] : [row];
+    }
+    const row = this.#held.findLast(({ first }) => first <= sourceSeq);
+    return row && seqIn(row, sourceSeq);
+  }
+
+  /** Where the times of the node's records go back. */
+  timeSteps(): Promise<readonly TimeStep[]> {
+    return readTimeSteps(this.#reads.store, this.#reads.node);
   }
 
   async #indexed(): Promise<SourceEnd> {
@@ -110,22 +133,6 @@ export class SourceRecords {
       record.account === this.account &&
       sourceKey(record.sourceId) === this.source
     );
-  }
-
-  async #seq(sourceSeq: number): Promise<number | undefined> {
-    const at = this.#held.findLastIndex(({ first }) => first <= sourceSeq);
-    const held = this.#held[at];
-    if (held !== undefined && sourceSeq < held.end) return seqIn(held, sourceSeq);
-    // Between two neighbouring rows there is nothing.
-    if (held !== undefined && at < this.#held.length - 1) return undefined;
-    if (held !== undefined && held.end === sourceSeq) {
-      this.#held = [held, ...(await this.#following(sourceSeq))];
-    } else {
-      const row = await this.#covering(sourceSeq);
-      this.#held = row === undefined ? [] : [row];
-    }
-    const row = this.#held.findLast(({ first }) => first <= sourceSeq);
-    return row && seqIn(row, sourceSeq);
   }
 
   /** The last row that begins at a place or before it. */

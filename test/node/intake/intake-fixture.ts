@@ -8,6 +8,7 @@ import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import type { PreparingThreads } from '../../../node/intake/preparing-threads.ts';
 import { PayloadCipher } from '../../../node/records/payload/payload-cipher.ts';
 import { RecordCounters } from '../../../node/records/record-counters.ts';
+import { TimeSteps } from '../../../node/records/time-steps.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
@@ -81,7 +82,7 @@ export class IntakeFixture implements AsyncDisposable {
       now: options.now ?? Date.now,
       ...(options.timeOf === undefined ? {} : { timeOf: options.timeOf }),
       projections: [],
-      counters: new RecordCounters(store, []),
+      counters: new RecordCounters(store, [new TimeSteps(store, NODE)]),
       onCommitted: (group) => void committed.push(group),
     });
     intake.start();
