@@ -55,7 +55,7 @@ export async function proveFederation(
     return { checkpoint, signed, identityKeys: identityKeysOf(keys, checkpoint) };
   });
   const counting = kept.filter(({ checkpoint }) => isCounted(checkpoint, revocations));
-  const within = subjects.length > 0 ? rosterFor(rosters, counting, subjects) : rosters.at(-1);
+  const within = subjects.length > 0 ? rosterFor(rosters, { kept, counting }, subjects) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);
 
   const ofSigners = revocations.filter(({ revocation: { node, keyId } }) => {
@@ -104,21 +104,21 @@ export interface Subject {
   readonly decision: Decision;
 }
 
-/** The newest roster within which enough members vouch, and whose links majorities show; else the newest. */
+/**
+ * The newest roster within which enough members vouch, and whose links majorities show, as if no key were revoked
+ * (protocol §5); else the newest.
+ */
 function rosterFor(
   rosters: readonly PlacedRoster[],
-  kept: readonly CertifiedCheckpoint[],
+  { kept, counting }: Readonly<Record<'counting' | 'kept', readonly CertifiedCheckpoint[]>>,
   subjects: readonly Subject[],
 ): PlacedRoster | undefined {
   const oldest = Math.max(
     ...subjects.map(({ decision }) => rosters.findLastIndex(({ index }) => index < decision.index)),
   );
   const proven = rosters.findLast((within, i) => {
-    const needs = [
-      ...subjects.map((subject) => witnessNeed(within, subject)),
-      ...majorityNeeds(rosters.slice(0, i + 1)),
-    ];
-    return i >= oldest && needs.every((need) => isMet(kept, need));
+    if (i < oldest || !subjects.every((subject) => isMet(counting, witnessNeed(within, subject)))) return false;
+    return majorityNeeds(rosters.slice(0, i + 1)).every((need) => isMet(kept, need));
   });
   return proven ?? rosters.at(-1);
 }

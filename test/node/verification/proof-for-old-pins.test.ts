@@ -81,6 +81,19 @@ test('whoever pinned the newest roster believes bundle and pack, where its major
   }
 });
 
+test('rosters are carried also where their majority signed by keys that were stolen later', async () => {
+  const nodes = ['eu', 'us', 'jp', 'ca', 'sg'];
+  const removed = nodes.slice(1, 4);
+  const log = await FederationLog.create({ nodes, quorum: 1 });
+  const sealed = await log.record('eu');
+  log.addRoster({ members: log.membersWith([], removed) });
+  await using node = await KnowingNode.open(log);
+  await node.learn(...nodes);
+  for (const member of removed) await log.revoke(member, { reason: 'compromised', compromisedSince: log.tick() });
+  await node.learn('eu', 'sg');
+  assertVerified(log, await node.bundleOf(sealed));
+});
+
 test('a review that stands by a key that was stolen later stands also in the bundle of its record', async () => {
   const nodes = ['us', 'eu', 'ca', 'sg', 'jp'];
   const log = await FederationLog.create({ nodes, quorum: 3 });
