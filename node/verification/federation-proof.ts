@@ -238,14 +238,16 @@ export function chooseCheckpoints(
   needs: readonly Need[],
   lastly: readonly CertifiedCheckpoint[] = [],
 ): readonly CertifiedCheckpoint[] {
-  const ordered = [...commonestSizeFirst(candidates, needs), ...commonestSizeFirst(lastly, needs)];
+  const ordered = [candidates, lastly].map((group) => commonestSizeFirst(group, needs));
   const chosen = new Set<CertifiedCheckpoint>();
+  /** What was chosen already costs nothing more. */
+  const costOf = (known: CertifiedCheckpoint) => Number(!chosen.has(known));
   for (const { members, count, spare, says } of needs) {
     const saying = (known: CertifiedCheckpoint) => {
       return says(known.checkpoint) && members.some((member) => isBy(known, member));
     };
-    const settled = new Set([...chosen].filter(saying).map(({ checkpoint }) => checkpoint.node));
-    for (const known of ordered) {
+    const settled = new Set<NodeId>();
+    for (const known of ordered.flatMap((group) => group.toSorted((a, b) => costOf(a) - costOf(b)))) {
       if (settled.size >= count + spare) break;
       if (settled.has(known.checkpoint.node) || !saying(known)) continue;
       settled.add(known.checkpoint.node);

@@ -52,6 +52,12 @@ test('one that comes last stands in for no member that says it by another, howev
   assert.equal(named(chooseCheckpoints(apart, [need(3)], members(small, 'jp', 'ca'))), ['ca 2', 'jp 2', 'us 1']);
 });
 
+test('one that comes last and is taken for one need stands in for nobody where a candidate says the other', () => {
+  const [us] = need(1).members;
+  const of = (from: readonly CertifiedCheckpoint[]) => from.filter(({ checkpoint }) => checkpoint.node === us?.node);
+  assert.equal(named(chooseCheckpoints(of(small), [need(1, 0, 2), need(1)], of(large))), ['us 1', 'us 2']);
+});
+
 test('a member says it only by a key that its identity key in the roster asked about certified', () => {
   const [, ...others] = need(4).members;
   const us = { node: nodeId('us'), identityKey: log.member('eu').member.identityKey };
