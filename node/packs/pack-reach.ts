@@ -2,6 +2,7 @@ import { readHead } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import type { Timestamp } from '../../protocol/time.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { Chains } from '../log/chains.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { readBatch } from '../records/batch-tables.ts';
@@ -40,17 +41,35 @@ export class PackReach {
     return reach;
   }
 
-  /** The evidence about the last record of each node; null while one of them is not confirmed. */
+  /**
+   * The evidence about the last record of each node that is confirmed; null while a later one may still be. Nodes without
+   * one are left out.
+   */
   async confirmed(reach: PackRow['reach']): Promise<readonly Evidence[] | null> {
-    const { store, evidence, view } = this.#options;
     const found: Evidence[] = [];
     for (const { node, seq } of reach) {
-      const texts = await readTexts(store, node, seq);
-      const one = texts && (await evidence(readHead(texts.head).id));
-      if (one === undefined || (await view.of(one)).status !== 'confirmed') return null;
-      found.push(one);
+      const one = await this.#lastConfirmed(node, seq);
+      if (one === null) return null;
+      if (one !== undefined) found.push(one);
     }
     return found;
+  }
+
+  /** Up to a record. One that is denied shows nothing of its batch, and keeps no pack from being made. */
+  async #lastConfirmed(node: NodeId, seq: number): Promise<Evidence | null | undefined> {
+    const { store, evidence, view } = this.#options;
+    const slices = new TimeSlices();
+    for (let at = seq; at > 0;) {
+      if (slices.isOver) await slices.rest();
+      const texts = await readTexts(store, node, at);
+      const one = texts && (await evidence(readHead(texts.head).id));
+      if (one === undefined) return null;
+      const { status, isDenied } = await view.of(one);
+      if (status === 'confirmed') return one;
+      if (!isDenied || one.batch === undefined) return null;
+      at = one.batch.envelope.first - 1;
+    }
+    return undefined;
   }
 
   /** 0 where there is none. */

@@ -2,6 +2,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import type { LedgerPlace, RecordVerdict, Status } from '../../../protocol/verdict/verdict.ts';
+import type { ExitCode } from '../../../protocol/verdict/word.ts';
 import type { OutboxEvent } from '../../anchoring/outbox.ts';
 import type { Evidence } from '../evidence.ts';
 import type { RecordJudge } from '../record-judge.ts';
@@ -16,6 +17,8 @@ export interface AnchoringViewOptions {
 /** How far a record is on its way to the ledger (api-rules §3), as this node knows it. */
 export interface AnchoringFacts {
   readonly status: Status;
+  /** Whether its proof does not hold, as where its key was stolen before or its batch is misdated: it stays unconfirmed. */
+  readonly isDenied: boolean;
   /** When a ledger node took the root; null before, and for another node's record, which only its consensus shows. */
   readonly anchoredAt: Timestamp | null;
   /** Consensus time of the decision. */
@@ -25,6 +28,8 @@ export interface AnchoringFacts {
   readonly transactionId: string | null;
   readonly history: readonly { readonly status: Status; readonly at: Timestamp }[];
 }
+
+const DENIED: ExitCode = 1;
 
 interface Step {
   readonly status: Status;
@@ -71,7 +76,7 @@ export class AnchoringView {
 }
 
 function factsOf(
-  { status, ledger }: RecordVerdict,
+  { status, exitCode, ledger }: RecordVerdict,
   noted: readonly Step[],
   transactionId: string | null,
 ): AnchoringFacts {
@@ -81,6 +86,7 @@ function factsOf(
   const isOnItsWay = isConfirmed || status === 'anchored';
   return {
     status,
+    isDenied: exitCode === DENIED,
     anchoredAt: isOnItsWay ? (history.findLast((step) => step.status === 'anchored')?.at ?? null) : null,
     confirmedAt: place?.at ?? null,
     ledger: place,

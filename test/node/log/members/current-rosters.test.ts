@@ -1,6 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { givenRostersTable, openGivenRosters, readNewestRosters } from '../../../../node/log/members/given-rosters.ts';
+import {
+  givenRostersTable,
+  openGivenRosters,
+  readNewestRosters,
+  RosterFileError,
+} from '../../../../node/log/members/given-rosters.ts';
 import { CurrentRosters } from '../../../../node/log/members/current-rosters.ts';
 import { nativeSigner, nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { FederationLog } from '../../../../node/log/federation-log.ts';
@@ -106,7 +111,7 @@ test('a store shows by itself what its node goes by; one of another federation i
   assert.equal(namesOf((await readNewestRosters(home.rows)) ?? federation.chain), ['test', 'second', 'third']);
   assert.is(await readNewestRosters(new MemoryRows()), null);
   const stranger = await TestFederation.create({ nodes: ['us'], quorum: 0, seed: 'another', signerOf: nativeSigner });
-  await refused(home.rows, stranger.given, RangeError);
+  await refused(home.rows, stranger.given, RosterFileError);
   await refused(home.rows, { genesis: { ...genesis, signatures: genesis.signatures.slice(1) }, later: [] }, Error);
   const [[, row] = []] = await Array.fromAsync(givenRostersTable.under(home.rows, []));
   assert.equal(row?.later, [second], 'what was given last');

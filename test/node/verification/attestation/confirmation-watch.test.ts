@@ -123,7 +123,15 @@ class Waiting implements AsyncDisposable {
     this.looked.push(number);
     this.onLook();
     const status = this.confirmed.has(number) ? ('confirmed' as const) : ('anchored' as const);
-    return { status, anchoredAt: null, confirmedAt: null, ledger: null, transactionId: null, history: [] };
+    return {
+      status,
+      isDenied: false,
+      anchoredAt: null,
+      confirmedAt: null,
+      ledger: null,
+      transactionId: null,
+      history: [],
+    };
   }
 }
 
