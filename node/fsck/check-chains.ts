@@ -6,9 +6,8 @@ import { paymentDraftTable } from '../payments/payment-tables.ts';
 import { preparedRow } from '../payments/prepared-rows.ts';
 import { payloadKeyTable, preparedKeyTable } from '../records/payload/payload-keys.ts';
 import { payloadTable } from '../records/payload/payload-tables.ts';
-import type { Projection } from '../records/projection.ts';
 import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
-import { projectionVersionTable } from '../records/projection.ts';
+import { type Projection, projectionVersionTable } from '../records/projection.ts';
 import { awaitedProjections } from './migration/projections.ts';
 import { OWN_PROJECTIONS } from '../services/projections.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
@@ -141,15 +140,14 @@ export const CHAIN_TABLES = [
  */
 export async function checkChains(check: Check, judging: Judging): Promise<void> {
   const index = new IndexWalk(check, recordIndex);
-  const common = COMMON_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection));
   // Rows that the node's next start makes are not missed before it.
   const awaited = await awaitedProjections(check.store, check.own);
-  const own = [
-    ...OWN_PROJECTIONS.filter(({ table }) => !awaited.has(table.name)).map(
-      (projection) => new ProjectionWalk(check, projection),
-    ),
-    new AgentTallyWalk(check),
-  ];
+  const walksOf = (projections: readonly Projection[]): ProjectionWalk[] =>
+    projections
+      .filter(({ table }) => !awaited.has(table.name))
+      .map((projection) => new ProjectionWalk(check, projection));
+  const common = walksOf(COMMON_PROJECTIONS);
+  const own = [...walksOf(OWN_PROJECTIONS), new AgentTallyWalk(check)];
   const counts = [new UsageWalk(check), new TallyWalk(check), new TimeStepWalk(check)];
   const nodes = await nodesOf(check);
   for (const node of nodes) check.report.expect(await recordsOf(check, node));

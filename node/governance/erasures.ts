@@ -16,7 +16,8 @@ import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import { blocksOf, isBlocked, type Locks, type LockState, type PlacedLock } from './locks.ts';
+import type { HoldsOfOthers } from './holds-elsewhere.ts';
+import { blocksOf, isBlocked, type Locks, type LockState, placedElsewhere, type PlacedLock } from './locks.ts';
 import type { Subjects } from './subjects.ts';
 
 interface PayloadTracesOptions {
@@ -177,16 +178,20 @@ export class Erasures {
 
   /** Why these may not be erased at `now`, in epoch milliseconds; undefined where they may. */
   async refusal(records: readonly AttestationRecord[], now: number): Promise<ErasureRefusal | undefined> {
+    const { locks } = this.#options;
     const states = new Map<string, LockState>();
+    const elsewhere = new Map<string, HoldsOfOthers>();
     const blocked: AttestationRecord[] = [];
     for (const record of records) {
       const covered = coveredAs(record);
+      const others = elsewhere.get(record.sourceId) ?? (await locks.elsewhere(record));
+      elsewhere.set(record.sourceId, others);
       const key = JSON.stringify([record.sourceId, covered.kind, covered.event ?? null]);
-      const state = states.get(key) ?? (await this.#options.locks.covering(record, covered));
+      const state = states.get(key) ?? (await locks.covering(record, covered, others));
       states.set(key, state);
       if (isBlocked(state, Date.parse(record.submittedAt), now)) blocked.push(record);
     }
-    return blocked.length === 0 ? undefined : this.#refusalOf(blocked, now);
+    return blocked.length === 0 ? undefined : this.#refusalOf(blocked, elsewhere, now);
   }
 
   /** What is deleted with a record of erasure that erases these. It belongs into its own write. */
@@ -233,11 +238,18 @@ export class Erasures {
     };
   }
 
-  async #refusalOf(blocked: readonly AttestationRecord[], now: number): Promise<ErasureRefusal> {
+  async #refusalOf(
+    blocked: readonly AttestationRecord[],
+    elsewhere: ReadonlyMap<string, HoldsOfOthers>,
+    now: number,
+  ): Promise<ErasureRefusal> {
     const locksOf = new Map<string, readonly PlacedLock[]>();
     const locks: JsonObject[] = [];
     for (const record of blocked) {
-      const placed = locksOf.get(record.sourceId) ?? (await this.#options.locks.list(record, 0, MAX_LOCKS_LOOKED_AT));
+      const placed = locksOf.get(record.sourceId) ?? [
+        ...placedElsewhere(elsewhere.get(record.sourceId)),
+        ...(await this.#options.locks.list(record, 0, MAX_LOCKS_LOOKED_AT)),
+      ];
       locksOf.set(record.sourceId, placed);
       for (const { lockId, until } of blocksOf(placed, record, now)) {
         const expiresAt = until === null ? null : timestampOf(until);

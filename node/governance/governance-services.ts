@@ -22,6 +22,7 @@ import { CorrectiveActions } from './corrective-actions.ts';
 import { DueReviews } from './due-reviews.ts';
 import { Erasures, PayloadTraces } from './erasures.ts';
 import { GovernanceRecords } from './governance-records.ts';
+import { HoldsElsewhere } from './holds-elsewhere.ts';
 import { Holds, holdsReleasedAgain } from './holds.ts';
 import { Incidents } from './incidents.ts';
 import { holdCountTable, holdMoves } from './lock-tables.ts';
@@ -90,7 +91,7 @@ export async function openGovernanceServices(options: GovernanceServicesOptions)
   const pseudonyms = new Pseudonyms(payloadKey);
   const subjects = new Subjects(store, pseudonyms);
   const traces = new PayloadTraces({ store, cipher, subjects, purges });
-  const locks = new Locks(store, keyedLock);
+  const locks = new Locks(store, keyedLock, new HoldsElsewhere(store, node, speakers));
   const reviews = new Reviews(store, keyedLock, node, speakers);
   const policies = await Policies.open(options);
   const governanceRecords = new GovernanceRecords(store, keyedLock);

@@ -23,6 +23,7 @@ import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
 import type { KeyedLock } from '../concurrency/keyed-lock.ts';
+import type { HoldsElsewhere, HoldsOfOthers } from './holds-elsewhere.ts';
 import { holdCountTable, lockDaysTable, lockEndTable, lockTable, releasesOf } from './lock-tables.ts';
 
 /** What the locks of some scopes amount to. */
@@ -45,14 +46,20 @@ export interface PlacedLock {
   readonly hold: 'active' | RecordId | null;
 }
 
-/** Retention locks, each of one source of an account. They are only ever added; what they amount to is read in O(1). */
+/**
+ * Retention locks, each of one source of an account. They are only ever added; what those of this node amount to is read
+ * in O(1). Legal holds of other nodes that speak for the account hold here as they do there.
+ */
 export class Locks {
   readonly #store: Store;
   readonly #keyedLock: KeyedLock;
+  readonly #elsewhere: Pick<HoldsElsewhere, 'over'>;
 
-  constructor(store: Store, keyedLock: KeyedLock) {
+  /** `elsewhere`: finds what other nodes hold; their periods bind themselves alone. */
+  constructor(store: Store, keyedLock: KeyedLock, elsewhere: Pick<HoldsElsewhere, 'over'>) {
     this.#store = store;
     this.#keyedLock = keyedLock;
+    this.#elsewhere = elsewhere;
   }
 
   /** Runs the work while no lock of these sources is placed or released, and nothing of them is erased. */
@@ -66,20 +73,27 @@ export class Locks {
    * What the locks amount to that cover something which this scope covers too. `released`: the scope of a legal hold
    * that counts as released.
    */
-  overlapping(
+  async overlapping(
     source: SourceName,
     scope: readonly LockScope[],
     released: readonly LockScope[] = [],
   ): Promise<LockState> {
-    return this.#stateOf(source, overlappingScopes(scope), countedScopes(released));
+    const scopes = overlappingScopes(scope);
+    return heldToo(await this.#ownState(source, scopes, countedScopes(released)), scopes, await this.elsewhere(source));
   }
 
-  /** What the locks amount to that cover a kind of record, or those of one event. */
-  covering(source: SourceName, covered: Covered): Promise<LockState> {
-    return this.#stateOf(source, scopesCovering(covered), []);
+  /** What the locks amount to that cover a kind of record, or those of one event. `others`: who asks often has them. */
+  async covering(source: SourceName, covered: Covered, others?: HoldsOfOthers): Promise<LockState> {
+    const scopes = scopesCovering(covered);
+    return heldToo(await this.#ownState(source, scopes, []), scopes, others ?? (await this.elsewhere(source)));
   }
 
-  /** Event types that locks of a source name, in alphabetical order, at most `limit`. */
+  /** The legal holds of other nodes over a source. */
+  elsewhere(source: SourceName): Promise<HoldsOfOthers> {
+    return this.#elsewhere.over(source);
+  }
+
+  /** Event types that locks of this node over a source name, in alphabetical order, at most `limit`. */
   async events(source: SourceName, limit: number): Promise<string[]> {
     const events: string[] = [];
     let after = `${ANY_EVENT_SCOPE}/`;
@@ -94,12 +108,12 @@ export class Locks {
     return events;
   }
 
-  /** Whether any lock of a source has this scope, whether it has run out or not. */
+  /** Whether any lock of this node over a source has this scope, whether it has run out or not. */
   async hasScope(source: SourceName, scope: LockScope): Promise<boolean> {
     return (await this.#greatest(lockDaysTable, source, scope)) !== null;
   }
 
-  /** The locks of a source after the one with seq `after`, oldest first. */
+  /** The locks of this node over a source after the one with seq `after`, oldest first. */
   async list(source: SourceName, after: number, limit: number): Promise<PlacedLock[]> {
     const locks: PlacedLock[] = [];
     for await (const [, id] of lockTable.under(this.#store, keyOf(source), { after, limit })) {
@@ -115,7 +129,11 @@ export class Locks {
     return release ?? 'active';
   }
 
-  async #stateOf(source: SourceName, scopes: readonly LockScope[], released: readonly LockScope[]): Promise<LockState> {
+  async #ownState(
+    source: SourceName,
+    scopes: readonly LockScope[],
+    released: readonly LockScope[],
+  ): Promise<LockState> {
     let longest: LongestPeriods = { until: null, days: null };
     let held = false;
     for (const scope of scopes) {
@@ -139,6 +157,18 @@ export class Locks {
     const [key, ...others] = keys;
     return key === undefined ? work() : this.#keyedLock.exclusive(key, () => this.#withLocks(others, work));
   }
+}
+
+/** Other nodes' holds as locks: all of them hold. */
+export function placedElsewhere(others: HoldsOfOthers | undefined): readonly PlacedLock[] {
+  return others?.holds.map((record) => ({ record, hold: 'active' })) ?? [];
+}
+
+/** A state of own locks, held also where one of these scopes is held by another node. */
+function heldToo(state: LockState, scopes: readonly LockScope[], { holds, isWhole }: HoldsOfOthers): LockState {
+  const isCovered = ({ claims }: AttestationRecord): boolean =>
+    countedScopes(claims.scope ?? []).some((scope) => scopes.includes(scope));
+  return { ...state, held: state.held || !isWhole || holds.some(isCovered) };
 }
 
 /** Whether these locks prevent a record of this time from being erased at `now`. Times in epoch milliseconds. */

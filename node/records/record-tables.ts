@@ -11,6 +11,7 @@ import type { Reads } from '../store/store.ts';
 import { bytesCodec, jsonTable, numberCodec, Table, textCodec } from '../store/table.ts';
 import { accountRecordProjection } from './account-record-table.ts';
 import { linkedOperations, linkProjection } from './link-tables.ts';
+import { placedHoldProjection } from './placed-hold-table.ts';
 import type { Projection } from './projection.ts';
 import { joinTexts } from './record-lines.ts';
 
@@ -60,6 +61,7 @@ export const COMMON_PROJECTIONS: readonly Projection[] = [
   linkProjection,
   accountRecordProjection,
   refusedKeyProjection,
+  placedHoldProjection,
 ];
 
 /** The rows that follow from a record of whichever node. */

@@ -1,13 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { LockScopeShape } from '../chain/claims.ts';
-import { Closed, CursorShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { Closed, CursorShape, NodeIdShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { nodeId } from '../ids.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { timestampOf } from '../time.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape } from './fields.ts';
 import { ObjectIdShape } from './governance-fields.ts';
 
-/** Locks of one page. */
+/** Locks of one page, and of other nodes' holds beside the first. */
 export const RETENTION_PAGE = 100;
 
 /** `GET /v1/retention`. */
@@ -23,7 +24,7 @@ export const ANY_EVENT = '*';
 const EFFECTIVE_MEMBERS = {
   /** For what was recorded before the last lock and before its `startsAt`. Null while a legal hold holds. */
   effectiveUntil: OrNull(TimestampShape),
-  /** The longest period, from a record's own time on. */
+  /** The longest period of this node's locks, from a record's own time on; 0: another node's hold alone. */
   retentionPeriodDays: Type.Integer(),
   legalHold: Type.Boolean(),
 };
@@ -44,10 +45,13 @@ export const RetentionAnswerShape = Closed({
   effectiveByEvent: Type.Optional(
     Type.Array(Closed({ event: Type.String(), ...EFFECTIVE_MEMBERS }), { maxItems: RETENTION_PAGE + 1 }),
   ),
+  /** Those of this node; on the first page after the legal holds of other nodes, 100 at most, that hold here too. */
   locks: Type.Array(
     Closed({
       lockId: ObjectIdShape,
       attestationId: RecordIdShape,
+      /** The node that has it, and alone releases its hold. */
+      node: NodeIdShape,
       scope: Type.Array(LockScopeShape),
       retentionPeriodDays: Type.Integer(),
       lockedAt: TimestampShape,
@@ -58,7 +62,7 @@ export const RetentionAnswerShape = Closed({
       /** The record of the release. */
       releaseAttestationId: OrNull(RecordIdShape),
     }),
-    { maxItems: RETENTION_PAGE },
+    { maxItems: 2 * RETENTION_PAGE },
   ),
   nextCursor: OrNull(Type.String()),
 });
@@ -79,6 +83,7 @@ export const RETENTION_EXAMPLE: RetentionAnswer = {
     {
       lockId: EXAMPLE_IDS.lock,
       attestationId: EXAMPLE_IDS.lockRecord,
+      node: nodeId('eu'),
       scope: ['decisions'],
       retentionPeriodDays: 2192,
       lockedAt: timestampOf(Date.UTC(2026, 10, 21, 9, 30)),

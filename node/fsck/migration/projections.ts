@@ -3,6 +3,8 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { REVIEW_PROJECTION } from '../../governance/due-reviews.ts';
 import { GOVERNANCE_PROJECTIONS } from '../../governance/governance-tables.ts';
 import { INCIDENT_PROJECTIONS } from '../../governance/incident-tables.ts';
+import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
+import { placedHoldProjection } from '../../records/placed-hold-table.ts';
 import { type Projection, projectionVersionTable } from '../../records/projection.ts';
 import { tryOpenRecord } from '../../records/record-reader.ts';
 import { splitTexts } from '../../records/record-lines.ts';
@@ -12,13 +14,17 @@ import type { Rows } from '../../store/store.ts';
 import { endFormerRequests, type PurgedRows } from './ended-requests.ts';
 
 /**
- * Goes up where one of `RENEWED` gets other rows than before: then all of theirs are made again. 3: no payment whose
- * answer has ended tells its request.
+ * Goes up where one of these gets other rows than before: then all of theirs are made again. 3: no payment whose answer
+ * has ended tells its request. 4: legal holds of every node are found by their sources.
  */
-const PROJECTIONS_VERSION = 3;
+const PROJECTIONS_VERSION = 4;
 
-/** Projections whose rows a store of an earlier release has not got, or has in another order. */
-const RENEWED: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS, REVIEW_PROJECTION];
+/** Projections of own records whose rows a store of an earlier release has not got, or has in another order. */
+const RENEWED_OF_OWN: readonly Projection[] = [...INCIDENT_PROJECTIONS, ...GOVERNANCE_PROJECTIONS, REVIEW_PROJECTION];
+/** The same of the records of every node, and what stands in the text of each record that has such a row. */
+const RENEWED_OF_ALL: readonly Projection[] = [placedHoldProjection];
+const KIND_OF_ALL = 'retention_lock' satisfies RecordKind;
+const RENEWED = [...RENEWED_OF_OWN, ...RENEWED_OF_ALL];
 
 /** Operations after which a write is full. */
 const WRITE_OPERATIONS = 1_024;
@@ -31,8 +37,8 @@ export async function awaitedProjections(store: Rows, node: NodeId | null): Prom
 }
 
 /**
- * Makes the rows again that this release derives from a node's own records and an earlier one did not, or otherwise,
- * and takes away what this release does not keep.
+ * Makes the rows again that this release derives from a node's own records, or from those of every node, and an earlier
+ * one did not, or otherwise, and takes away what this release does not keep.
  *
  * Crash order: the version is written last, so that what a crash leaves is made again from the beginning.
  */
@@ -46,13 +52,15 @@ export async function renewProjections(
   for (const { table } of RENEWED) await dropRows(store, table.name);
   let records = 0;
   let operations: Operation[] = [];
-  const prefix = bodyTable.key(node);
-  for await (const [, bytes] of store.range({ gte: `${prefix}/`, lt: prefix + AFTER_SLASH })) {
+  const own = `${bodyTable.key(node)}/`;
+  for await (const [key, bytes] of store.range({ gte: `${bodyTable.name}/`, lt: bodyTable.name + AFTER_SLASH })) {
+    const isOwn = key.startsWith(own);
     for (const texts of textsOf(bytes)) {
+      if (!isOwn && !texts.head.includes(KIND_OF_ALL)) continue;
       const record = tryOpenRecord(texts);
       if (record === undefined) continue;
       records++;
-      for (const { rowsOf } of RENEWED) operations.push(...rowsOf(record));
+      for (const { rowsOf } of isOwn ? RENEWED : RENEWED_OF_ALL) operations.push(...rowsOf(record));
     }
     if (operations.length < WRITE_OPERATIONS) continue;
     await store.write(operations);

@@ -70,8 +70,8 @@ export function erasureRoute(services: ErasureServices): KeyRoute {
         'or guessed from its hash. From the answer on nobody reads it here. It comes once the keys have left the files ' +
         'of the store too; where a long read of the store, as a backup’s, keeps them there, it comes after half a ' +
         'minute with a warning, and they leave the files as soon as that read is over: sent again with its ' +
-        '`Idempotency-Key`, the request says how that stands. Refused as a whole while a retention lock or legal hold covers one of the records: ' +
-        'the refusal is a record too, of kind `request`, which `attestationId` of the answer names.',
+        '`Idempotency-Key`, the request says how that stands. Refused as a whole while a retention lock, or a legal hold ' +
+        'of any node of the account, covers one of the records: the refusal is a record too, of kind `request`, which `attestationId` of the answer names.',
       request: { shape: ErasureDocumentShape, example: ERASURE_EXAMPLE.request },
       answer: { shape: ErasureAnswerShape, example: ERASURE_EXAMPLE.answer },
       problems: ['attestation-not-found', 'retention-locked'],

@@ -45,8 +45,9 @@ export function retentionLockRoute({ recorder, locks, holds, now }: RetentionLoc
         'every lock over it has run out, each counted from the later of lock and record, or, with `startsAt`, of that ' +
         `and the record; no lock ends sooner than ${MIN_RETENTION_DAYS} days after it was placed. \`documents\` covers ` +
         'records of kind `document` and those of kind `decision` whose event is not `DECISION`; `event:TECH_DOC` ' +
-        'those of that event. A `legalHold` has no end until a second person releases it. A lock is no copy, and no ' +
-        'proof that a payload is still there.',
+        'those of that event. A `legalHold` has no end until a second person releases it at this node, and holds at every ' +
+        'node of the account once its record has arrived there; the period binds this node alone. A lock is no copy, ' +
+        'and no proof that a payload is still there.',
       request: { shape: RetentionLockRequestShape, example: RETENTION_LOCK_EXAMPLE.request },
       answer: { shape: RetentionLockAnswerShape, example: RETENTION_LOCK_EXAMPLE.answer },
       problems: ['retention-below-minimum'],

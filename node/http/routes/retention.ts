@@ -9,20 +9,21 @@ import {
   RetentionQueryShape,
 } from '../../../protocol/api/retention.ts';
 import type { SourceName } from '../../../protocol/chain/sources.ts';
-import { type Covered, lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
+import { type Covered, eventOfScope, lockEnd, periodOf } from '../../../protocol/compliance/retention.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { OrdinalShape } from '../../../protocol/shapes.ts';
 import { covers } from '../../accounts/caller.ts';
-import type { Locks, PlacedLock } from '../../governance/locks.ts';
+import type { HoldsOfOthers } from '../../governance/holds-elsewhere.ts';
+import { type Locks, placedElsewhere, type PlacedLock } from '../../governance/locks.ts';
 import { queryReader } from '../query.ts';
 import { FilteredCursor } from '../page-cursor.ts';
 import { requireReach } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface RetentionServices {
-  readonly locks: Pick<Locks, 'list' | 'covering' | 'events' | 'hasScope'>;
+  readonly locks: Pick<Locks, 'list' | 'covering' | 'elsewhere' | 'events' | 'hasScope'>;
 }
 
 const SOURCE = RetentionQueryShape.properties.sourceId;
@@ -40,8 +41,9 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
     documentation: {
       summary: 'The retention locks and legal holds of a source',
       description:
-        'What prevents erasure through this service, oldest first. `effective` says what all locks of the source ' +
-        'amount to, on this page or not; `effectiveByEvent`, where some cover records by their event, the same of these. A ' +
+        'What prevents erasure through this service: before the first page of this node’s locks, oldest first, the legal ' +
+        'holds of other nodes that speak for the account, as far as they have arrived; a hold is released at its `node`. ' +
+        '`effective` says what all of these amount to, on this page or not; `effectiveByEvent`, where some cover records by their event, the same of these. A ' +
         'record made later than a lock is under it for its period from the record’s own time on.',
       query: {
         sourceId: { description: 'The source.', shape: SOURCE, example: EXAMPLE_IDS.source, required: true },
@@ -58,14 +60,16 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
       const found = await locks.list(source, after, RETENTION_PAGE + 1);
       const page = found.slice(0, RETENTION_PAGE);
       const last = page.at(-1);
-      const effectiveByEvent = await byEvent(locks, source);
+      const others = await locks.elsewhere(source);
+      const effectiveByEvent = await byEvent(locks, source, others);
+      const shown = after === 0 ? [...placedElsewhere(others).slice(0, RETENTION_PAGE), ...page] : page;
       const body: RetentionAnswer = {
         success: true,
         sourceId,
-        effective: await effectiveOf(locks, source),
+        effective: await effectiveOf(locks, source, others),
         ...(effectiveByEvent === undefined ? {} : { effectiveByEvent }),
         // Of locks outside the key's period only what they amount to is told.
-        locks: page.filter(({ record }) => covers(caller.key, record.submittedAt)).map(itemOf),
+        locks: shown.filter(({ record }) => covers(caller.key, record.submittedAt)).map(itemOf),
         nextCursor:
           found.length > page.length && last !== undefined ? CURSOR.write([last.record.seq], { sourceId }) : null,
       };
@@ -77,32 +81,49 @@ export function retentionRoute({ locks }: RetentionServices): KeyRoute {
 type Lookup = Pick<Locks, 'covering' | 'events' | 'hasScope'>;
 type Effective = Omit<RetentionAnswer['effective'][number], 'recordKind'>;
 
-async function effectiveOf(locks: Lookup, source: SourceName): Promise<RetentionAnswer['effective']> {
+async function effectiveOf(
+  locks: Lookup,
+  source: SourceName,
+  others: HoldsOfOthers,
+): Promise<RetentionAnswer['effective']> {
   const effective: RetentionAnswer['effective'] = [];
   for (const recordKind of RECORD_KINDS) {
-    const found = await effectiveFor(locks, source, { kind: recordKind });
+    const found = await effectiveFor(locks, source, { kind: recordKind }, others);
     if (found !== undefined) effective.push({ recordKind, ...found });
   }
   return effective;
 }
 
 /** Undefined where no lock covers records by their event. */
-async function byEvent(locks: Lookup, source: SourceName): Promise<RetentionAnswer['effectiveByEvent']> {
-  const events = await locks.events(source, RETENTION_PAGE);
-  if (await locks.hasScope(source, 'documents')) events.unshift(ANY_EVENT);
+async function byEvent(
+  locks: Lookup,
+  source: SourceName,
+  others: HoldsOfOthers,
+): Promise<RetentionAnswer['effectiveByEvent']> {
+  const scopes = others.holds.flatMap(({ claims }) => claims.scope ?? []);
+  const own = await locks.events(source, RETENTION_PAGE);
+  const named = new Set([...own, ...scopes.flatMap((scope) => eventOfScope(scope) ?? [])]);
+  const events = [...named].sort().slice(0, RETENTION_PAGE);
+  if (scopes.includes('documents') || (await locks.hasScope(source, 'documents'))) events.unshift(ANY_EVENT);
   if (events.length === 0) return undefined;
   const effective: NonNullable<RetentionAnswer['effectiveByEvent']> = [];
   for (const event of events) {
-    const found = await effectiveFor(locks, source, { kind: 'decision', event });
+    const found = await effectiveFor(locks, source, { kind: 'decision', event }, others);
     if (found !== undefined) effective.push({ event, ...found });
   }
   return effective;
 }
 
-async function effectiveFor(locks: Lookup, source: SourceName, covered: Covered): Promise<Effective | undefined> {
-  const { until, days, held } = await locks.covering(source, covered);
+async function effectiveFor(
+  locks: Lookup,
+  source: SourceName,
+  covered: Covered,
+  others: HoldsOfOthers,
+): Promise<Effective | undefined> {
+  const { until, days, held } = await locks.covering(source, covered, others);
+  if (held) return { effectiveUntil: null, retentionPeriodDays: days ?? 0, legalHold: true };
   if (until === null || days === null) return undefined;
-  return { effectiveUntil: held ? null : timestampOf(until), retentionPeriodDays: days, legalHold: held };
+  return { effectiveUntil: timestampOf(until), retentionPeriodDays: days, legalHold: false };
 }
 
 function itemOf({ record, hold }: PlacedLock): RetentionAnswer['locks'][number] {
@@ -111,6 +132,7 @@ function itemOf({ record, hold }: PlacedLock): RetentionAnswer['locks'][number] 
   return {
     lockId: objectId('lock', record.id),
     attestationId: record.id,
+    node: record.node,
     scope: record.claims.scope ?? [],
     retentionPeriodDays: record.claims.retentionDays ?? 0,
     lockedAt: record.submittedAt,

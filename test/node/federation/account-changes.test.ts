@@ -177,7 +177,7 @@ async function countedAt(node: TestNode, key: string): Promise<number> {
   return Number(isJsonObject(day) ? day.records : Number.NaN);
 }
 
-test('limits, locks, sessions and lists of records are each node’s own too', async () => {
+test('limits, periods of locks, sessions and lists of records are each node’s own too', async () => {
   const sourceId = 'own-to-each';
   // An account of its own: what the others asked before may have used up their minute.
   const key = await signUp('cleo@example.org');
@@ -200,6 +200,48 @@ test('limits, locks, sessions and lists of records are each node’s own too', a
   const ended = await us.post('/v1/session/end', { sourceId, sessionId: String(sessionId) }, { key });
   assert.equal([ended.status, ended.body.code], [404, 'session-not-found']);
   accepted(await eu.post('/v1/session/end', { sourceId, sessionId: String(sessionId) }, { key }));
+});
+
+/** Waits for the record that one node answered with to be held by another. */
+async function arrival(node: TestNode, { attestationId }: JsonObject): Promise<void> {
+  const id = recordId(String(attestationId));
+  await until('the record to arrive', async () => (await readRecord(node.context.store, id)) !== undefined);
+}
+
+/** What keeps records of a source at a node: its locks with their nodes, and whether all is on hold. */
+async function kept(node: TestNode, sourceId: string, key: string) {
+  const { locks, effective } = accepted(await node.get(`/v1/retention?sourceId=${sourceId}`, { key }));
+  const rows = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+  return {
+    locks: rows(locks).map((lock) => [lock.lockId, lock.node, lock.legalHold]),
+    isHeld: rows(effective).some(({ legalHold }) => legalHold === true),
+  };
+}
+
+test('a legal hold holds at every node of the account once it has arrived, until the node that has it releases it', async () => {
+  const sourceId = 'on-hold';
+  const key = await signUp('dan@example.org');
+  const { attestationId } = accepted(await eu.post('/v1/attest', { sourceId, data: { case: 9 } }, { key }));
+  const terms = { sourceId, retentionPeriodDays: 1825, scope: 'decisions', legalHold: true, lockedBy: 'counsel' };
+  const hold = accepted(await us.post('/v1/retention-lock', terms, { key }));
+  const { lockId } = hold;
+  await arrival(eu, hold);
+  await until('the hold to be held', async () => (await kept(eu, sourceId, key)).isHeld);
+  assert.equal((await kept(eu, sourceId, key)).locks, [[lockId, 'us', 'active']]);
+
+  const erasure = { attestationIds: [String(attestationId)], legalBasis: 'GDPR Art. 17', requestedBy: 'dpo' };
+  const refused = await eu.post('/v1/erasures', erasure, { key });
+  assert.equal([refused.status, refused.body.code], [409, 'retention-locked'], refused.text);
+  assert.equal(refused.body.locks, [{ attestationId, lockId, legalHold: true, expiresAt: null }]);
+
+  const release = { lockId: String(lockId), releasedBy: 'general-counsel' };
+  const { apiKey } = accepted(await eu.post('/v1/keys', { preset: 'admin' }, { key }));
+  await answers(us, String(apiKey), 200);
+  const elsewhere = await eu.post('/v1/retention-lock/release', release, { key: String(apiKey) });
+  assert.equal([elsewhere.status, elsewhere.body.code], [404, 'lock-not-found']);
+  await arrival(eu, accepted(await us.post('/v1/retention-lock/release', release, { key: String(apiKey) })));
+  assert.equal(await kept(eu, sourceId, key), { locks: [], isHeld: false }, 'its period is of its node');
+  accepted(await eu.post('/v1/erasures', erasure, { key }));
 });
 
 test.run();

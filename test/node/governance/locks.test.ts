@@ -22,10 +22,12 @@ import { until } from '../../fixtures/until.ts';
 import { temporaryDirectory } from '../anchoring/anchoring-node.ts';
 import { recordOf } from './records.ts';
 
+const NOBODY_ELSE = { over: async () => ({ holds: [], isWhole: true }) };
+
 test('work on the same sources runs one after the other, in whichever order each names them', async () => {
   await using directory = await temporaryDirectory();
   await using store = await Store.open(directory.path);
-  const locks = new Locks(store, new KeyedLock());
+  const locks = new Locks(store, new KeyedLock(), NOBODY_ELSE);
   const [one, two] = ['one', 'two'].map((sourceId) => ({ account: 'acc', sourceId }));
   if (one === undefined || two === undefined) throw new Error('two sources');
   let [at, most, done] = [0, 0, 0];
@@ -61,7 +63,7 @@ const FIRST_DAY = Date.UTC(2026, 0, 1);
 test('whatever locks are placed, the rows say what all of them do, and one more makes no end earlier', async () => {
   await using directory = await temporaryDirectory();
   await using store = await Store.open(directory.path);
-  const locks = new Locks(store, new KeyedLock());
+  const locks = new Locks(store, new KeyedLock(), NOBODY_ELSE);
   let source = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(placed, { minLength: 1, maxLength: 6 }), fc.nat(9_000), async (all, recordedDay) => {

@@ -133,6 +133,7 @@ function locksOf(look: Look, sourceId: string): readonly Promise<Section>[] {
       here,
       columns: columns({
         lockId: 'Lock',
+        node: 'At',
         scope: 'Of',
         retentionPeriodDays: 'Days',
         lockedAt: 'Since',
