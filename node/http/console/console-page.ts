@@ -7,6 +7,7 @@ import type { ScreenName, Section, TextSection } from '../../pages/console-page.
 import type { Root } from '../../pages/page.ts';
 import type { Pages } from '../../pages/pages.ts';
 import { callerAddress } from '../authentication.ts';
+import { checkOnceArrived } from '../body-bytes.ts';
 import { CONSOLE_HEADERS, pageAnswer } from '../pages/page-answer.ts';
 import { Problem } from '../problem.ts';
 import type { Answer, Call, PageRoute } from '../route.ts';
@@ -91,6 +92,7 @@ export function signedInRoute(
       const { context } = call;
       const signedIn = await services.cookie.signedIn(context.req);
       if (signedIn === undefined) return seeOther(path, 'console/sign-in');
+      checkOnceArrived(context.req, () => requireSignedIn(services, context));
       const asker = { signedIn, address: addressOf(services, context) };
       try {
         return await show(call, asker);
@@ -106,6 +108,11 @@ export function signedInRoute(
       }
     },
   };
+}
+
+/** Throws `Problem` 401 where the sign-in of a request has ended meanwhile. */
+async function requireSignedIn({ cookie }: ConsolePageServices, { req }: Context): Promise<void> {
+  if ((await cookie.signedIn(req)) === undefined) throw new Problem('api-key-revoked', 'The sign-in has ended.');
 }
 
 export function addressOf({ trustedProxies }: Pick<ConsolePageServices, 'trustedProxies'>, { req }: Context): string {

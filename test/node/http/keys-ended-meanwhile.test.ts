@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
+import { API_KEYS } from '../../fixtures/test-node.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { until } from '../../fixtures/until.ts';
+import { BrowserClient } from './console/browser-client.ts';
 import { dial } from './raw-answer.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,6 +20,7 @@ test.after(() => network[Symbol.asyncDispose]());
 
 const ITEM = JSON.stringify({ sourceId: 'late', data: { case: 1 } });
 const JSON_TYPE = 'application/json';
+const FORM = '/console/forms/key';
 /** Requests by a key that make something, each with a body of another kind. */
 const REQUESTS = [
   { path: '/v1/attest', type: JSON_TYPE, body: ITEM },
@@ -87,6 +91,26 @@ test('so does one that ends meanwhile', async () => {
     REQUESTS.map(() => '401 api-key-revoked'),
   );
   ahead = 0;
+  assert.equal(await made(), before);
+});
+
+test('a form of the console does nothing where its sign-in ended meanwhile', async () => {
+  const browser = new BrowserClient(node);
+  assert.is((await browser.signIn(API_KEYS.unmetered)).status, 303);
+  const hidden = await browser.hidden(FORM);
+  const body = new URLSearchParams({ ...hidden, name: 'made late', preset: 'ingest' }).toString();
+  const before = await made();
+  const socket = await dial(node);
+  const headers = `host: x\r\nconnection: close\r\nsec-fetch-site: same-origin\r\ncookie: ${browser.cookie}`;
+  const form = `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}`;
+  socket.write(`POST ${FORM} HTTP/1.1\r\n${headers}\r\n${form}\r\nexpect: 100-continue\r\n\r\n`);
+  await once(socket, 'readable');
+  assert.match(String(socket.read()), /^HTTP\/1.1 100 /, 'it is being answered');
+  assert.is((await browser.post('/console/sign-out', hidden)).status, 303);
+  socket.write(body);
+  let answer = '';
+  for await (const piece of socket) answer += String(piece);
+  assert.match(answer, /^HTTP\/1.1 401 /);
   assert.equal(await made(), before);
 });
 
