@@ -100,7 +100,7 @@ process.exitCode = refused > 0 || unconfirmed > 0 || state.accepted.size < total
 
 function chosenStateFile(): string {
   try {
-    return flags.state ?? defaultStateFile(home, { file, node: flags.url ?? flags.node, apiKey });
+    return flags.state ?? defaultStateFile(home, { file, node: flags.url ?? flags.node, nodeUrl, apiKey });
   } catch (error) {
     return endWithUsageError(error);
   }

@@ -9,6 +9,7 @@ import { OrdinalShape } from '../../protocol/shapes.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, fieldProblem, Problem } from '../http/problem.ts';
 import { PageCursor } from '../http/page-cursor.ts';
+import { queryOf } from '../http/query.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -49,9 +50,7 @@ export function signingKeyRoutes(services: SigningKeyServices): readonly Operato
     operatorRoute('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
-    operatorRoute('GET', '/fallen-records', (context) =>
-      fallenAnswer(self, fallen, new URLSearchParams(context.querystring)),
-    ),
+    operatorRoute('GET', '/fallen-records', (context) => fallenAnswer(self, fallen, queryOf(context.search))),
     operatorRoute('POST', '/signing-keys/rotate', async (context) => {
       validateRotate(await bodyOf(context));
       const before = ownKeys.keyId;

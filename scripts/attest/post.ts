@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doubledPause } from '../../node/concurrency/backoff.ts';
 import { HttpError, httpRequest } from '../../node/outbound/http-client.ts';
-import { provesNothingRecorded } from './refusal.ts';
+import { isBeforeWork, provesNothingRecorded } from './refusal.ts';
+import { isKnownAgain } from './unanswered.ts';
 
 /** Tries of what the node could not take, and the first pause between them, in milliseconds. */
 const TRIES = 12;
@@ -14,35 +15,42 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether it was never sent before. */
+  /** Whether no node may have looked at it before. */
   readonly isFirst: boolean;
-  /** Not tried after this time, in epoch milliseconds: the node may not know it again. */
-  readonly until: number;
+  /** When it was first sent, in epoch milliseconds: it is tried for as long as the node surely knows it again. */
+  readonly at: number;
 }
 
-/** `refused`: the node says why, and nothing of it is recorded. `unknown`: whether anything is, no answer tells. */
+/**
+ * `refused`: the node says why, and nothing of it is recorded. `unknown`: whether anything is, no answer tells.
+ * `not-taken`: nothing is, as no node has looked at it yet.
+ */
 export type Sent =
   | { readonly kind: 'accepted'; readonly text: string }
-  | { readonly kind: 'refused' | 'unknown'; readonly problem: string };
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'not-taken' | 'unknown'; readonly problem: string };
 
 /** Sends until there is an answer that stands; a lost node is waited for. */
 export async function sendUntilAnswered(post: Post, signal: AbortSignal): Promise<Sent> {
   let problem = '';
+  let isFirst = post.isFirst;
   for (let attempt = 0; attempt < TRIES && !signal.aborted; attempt++) {
     if (attempt > 0) await sleep(doubledPause(attempt - 1, PAUSES));
-    if (Date.now() >= post.until) return { kind: 'unknown', problem: TOO_LATE };
+    if (!isKnownAgain(post.at)) return { kind: 'unknown', problem: TOO_LATE };
     try {
       const answer = await httpRequest(post.url, { ...LIMITS, ...post, method: 'POST' });
       const { status } = answer;
       const text = Buffer.from(answer.bytes).toString();
       if (status === 200) return { kind: 'accepted', text };
-      if (provesNothingRecorded(answer, post.isFirst && attempt === 0)) return { kind: 'refused', problem: text };
+      if (provesNothingRecorded(answer, isFirst)) return { kind: 'refused', problem: text };
       problem = `${status} ${text}`;
+      isFirst &&= isBeforeWork(answer);
       if (status < 500 && status !== 408 && status !== 429) return { kind: 'unknown', problem };
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
+      isFirst = false;
       if (error instanceof HttpError && error.code === 'redirect') return { kind: 'unknown', problem };
     }
   }
-  return { kind: 'unknown', problem };
+  return { kind: isFirst ? 'not-taken' : 'unknown', problem };
 }

@@ -37,7 +37,7 @@ const problem = Compile(ProblemShape);
 
 /**
  * Whether an answer proves that nothing is recorded of what was sent. Whatever is not known as a node's own word, as
- * that of a proxy, proves nothing. `isFirst`: it was never sent before.
+ * that of a proxy, proves nothing. `isFirst`: no node may have looked at it before.
  */
 export function provesNothingRecorded(answer: HttpAnswer, isFirst: boolean): boolean {
   const said = problemOf(answer);
@@ -45,6 +45,11 @@ export function provesNothingRecorded(answer: HttpAnswer, isFirst: boolean): boo
   // The key is not for this source, which is looked at before what was recorded.
   if (said.code === 'scope-forbidden') return isFirst && said.errors.some(({ field }) => field === 'sourceId');
   return NOTHING_RECORDED.has(said.code);
+}
+
+/** Whether a node says that it has not looked at what was sent, as the account asks too often. */
+export function isBeforeWork(answer: HttpAnswer): boolean {
+  return problemOf(answer)?.code === 'rate-limited';
 }
 
 function problemOf({ status, headers, bytes }: HttpAnswer): Static<typeof ProblemShape> | null {

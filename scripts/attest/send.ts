@@ -6,7 +6,7 @@ import { digestOf } from './digest.ts';
 import { type Sent, sendUntilAnswered } from './post.ts';
 import { bodyOf } from './sent-lines.ts';
 import type { State } from './state-file.ts';
-import { KNOWN_AGAIN_MS, linesText } from './unanswered.ts';
+import { linesText } from './unanswered.ts';
 
 /** Batches under way at once, and lines of one that are sent by themselves. */
 const BATCHES = 4;
@@ -175,7 +175,7 @@ async function sendOne({ number, text }: DecisionLine, run: Run): Promise<void> 
 async function send(
   call: Call,
   { nodeUrl, apiKey, state, signal }: Run,
-): Promise<Exclude<Sent, { kind: 'unknown' }> | null> {
+): Promise<Extract<Sent, { kind: 'accepted' | 'refused' }> | null> {
   const isFirst = !state.unanswered.has(call.first);
   const { at } = await state.begin(call.first, { last: call.last, digest: digestOf(call.body) });
   const post = {
@@ -183,10 +183,11 @@ async function send(
     headers: { 'content-type': call.type, 'x-api-key': apiKey, 'idempotency-key': `${state.run}-${call.key}` },
     body: call.body,
     isFirst,
-    until: at + KNOWN_AGAIN_MS,
+    at,
   };
   const sent = await sendUntilAnswered(post, signal);
-  if (sent.kind !== 'unknown') return sent;
+  if (sent.kind === 'accepted' || sent.kind === 'refused') return sent;
+  if (sent.kind === 'not-taken') await state.end(call.first);
   if (signal.aborted) return null;
   throw stoppedAt(call, sent.problem);
 }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, realpathSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -46,20 +46,24 @@ export interface State extends AsyncDisposable {
 /** Whose sending of which file to which node. */
 export interface SendingName {
   readonly file: string;
-  /** Its URL, or its id in the local cluster. */
+  /** Its id in the local cluster, or its URL as it was given. */
   readonly node: string;
+  readonly nodeUrl: string;
   readonly apiKey: string;
 }
 
 /**
- * Where the state of a sending is kept unless the caller says otherwise: another key has another state, as it may be of
- * another account. Throws `UsageError` where an earlier release, which knew no digests, left a state of this file.
+ * Where the state of a sending is kept unless the caller says otherwise: one for a file and a node whatever they are
+ * named by, and another for another key, as it may be of another account. Throws `UsageError` where an earlier release,
+ * which knew no digests, left a state of this file.
  */
-export function defaultStateFile(home: string, { file, node, apiKey }: SendingName): string {
-  const base = join(home, 'attest', `${basename(file)}-${shortDigest(file)}-${node}`);
-  const former = `${base}.state`;
+export function defaultStateFile(home: string, { file, node, nodeUrl, apiKey }: SendingName): string {
+  const folder = join(home, 'attest');
+  const former = join(folder, `${basename(file)}-${shortDigest(file)}-${node}.state`);
   if (existsSync(former)) throw withoutSendings(former);
-  return `${base}-${shortDigest(apiKey)}.state`;
+  const place = realpathSync(file);
+  const digests = [place, new URL(nodeUrl).href.replace(/\/+$/, ''), apiKey].map(shortDigest);
+  return join(folder, `${basename(place)}-${digests.join('-')}.state`);
 }
 
 /**

@@ -6,8 +6,15 @@ import type { State } from './state-file.ts';
 
 /** Between the clocks of the client and the node, and for a request to arrive. In milliseconds. */
 const MARGIN_MS = 3_600_000;
-/** For how long after it was first sent a node surely knows again what is sent. In milliseconds. */
-export const KNOWN_AGAIN_MS = IDEMPOTENCY_MS - MARGIN_MS;
+
+/**
+ * Whether a node surely knows again what was first sent at a time, in epoch milliseconds. Of a time to come nothing is
+ * sure: the clock here was ahead then, or is behind now.
+ */
+export function isKnownAgain(at: number): boolean {
+  const age = Date.now() - at;
+  return age > -MARGIN_MS && age < IDEMPOTENCY_MS - MARGIN_MS;
+}
 
 /** What the caller found out about sendings that have no answer: the first line of each. */
 export interface Found {
@@ -27,7 +34,7 @@ export async function settleUnknown(
   lines: AsyncIterable<DecisionLine>,
   { recorded, lost }: Found,
 ): Promise<void> {
-  const unknown = [...state.unanswered].filter(([, { at }]) => Date.now() - at >= KNOWN_AGAIN_MS);
+  const unknown = [...state.unanswered].filter(([, { at }]) => !isKnownAgain(at));
   if (unknown.length === 0) return;
   for (const [first, { last, at }] of unknown) {
     if (recorded.includes(`${first}`) !== lost.includes(`${first}`)) continue;

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, link, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PROBLEM_CONTENT_TYPE } from '../../node/http/problem.ts';
+import { PROBLEM_KINDS } from '../../node/http/problem-codes.ts';
 import { digestOf } from '../../scripts/attest/digest.ts';
+import { sendUntilAnswered } from '../../scripts/attest/post.ts';
 import { openState } from '../../scripts/attest/state-file.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
@@ -43,8 +46,7 @@ const way = createServer((asked, answered) => {
   asked.pipe(onward);
 }).listen(0, '127.0.0.1');
 await once(way, 'listening');
-const address = way.address();
-const wayUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/verify`;
+const wayUrl = `${urlOf(way)}/verify`;
 
 test.after(async () => {
   way.close();
@@ -90,6 +92,12 @@ test('what has no answer for longer than a node knows it is sent by the word of 
   const settled = await attested(recorded, '--recorded=1');
   assert.match(settled.output, '21 records: 1 accepted now, 20 before, 0 refused');
   assert.equal([settled.exit, await recordsOf('recorded')], [0, 21]);
+
+  const ahead = await written('ahead', 1);
+  await killedBeforeTheAnswer(ahead);
+  await ageState(ahead, -25);
+  assert.match((await attested(ahead)).output, /^line 1 was sent at /);
+  assert.is(await recordsOf('ahead'), 1);
 
   const lost = await written('lost', 1);
   await openedLongAgo(lost);
@@ -155,6 +163,31 @@ test('a line of a source that the key is not for is refused, unless it may have 
   }
 });
 
+test('a node that refuses before it looks has not recorded what it refuses for good next', async () => {
+  const answers = ['rate-limited', 'scope-forbidden'] as const;
+  const told = answers.values();
+  const limited = createServer((_asked, answered) => {
+    const code = told.next().value ?? 'rate-limited';
+    const { status } = PROBLEM_KINDS[code];
+    const errors = code === 'scope-forbidden' ? [{ field: 'sourceId' }] : [];
+    answered.writeHead(status, { 'content-type': PROBLEM_CONTENT_TYPE });
+    answered.end(JSON.stringify({ success: false, status, code, errors }));
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(limited, 'listening');
+    const post = { url: `${urlOf(limited)}/`, headers: {}, body: '{}', isFirst: true, at: Date.now() };
+    assert.is((await sendUntilAnswered(post, new AbortController().signal)).kind, 'refused');
+    const ending = new AbortController();
+    limited.once('request', () => ending.abort());
+    assert.is((await sendUntilAnswered(post, ending.signal)).kind, 'not-taken');
+    const later = { ...post, isFirst: false };
+    assert.is((await sendUntilAnswered(later, AbortSignal.timeout(1))).kind, 'unknown');
+  } finally {
+    limited.close();
+    limited.closeAllConnections();
+  }
+});
+
 test.run();
 
 /** A file of so many decisions of a source, which has its name. */
@@ -190,12 +223,12 @@ async function killedBeforeTheAnswer(file: string, ...more: readonly string[]): 
   await once(sending, 'exit');
 }
 
-/** As if what a state tells of had been sent a day and an hour ago. */
-async function ageState(file: string): Promise<void> {
+/** As if what a state tells of had been sent so many hours earlier: a day and one. */
+async function ageState(file: string, hours = 25): Promise<void> {
   const notes = await readFile(stateOf(file), 'utf8');
   await writeFile(
     stateOf(file),
-    notes.replace(/^(sent \d+ \d+) (\d+)/gm, (_, sent, at) => `${sent} ${at - 25 * HOUR_MS}`),
+    notes.replace(/^(sent \d+ \d+) (\d+)/gm, (_, sent, at) => `${sent} ${at - hours * HOUR_MS}`),
   );
 }
 
@@ -206,6 +239,11 @@ async function openedLongAgo(file: string): Promise<void> {
     await state.begin(1, { last: 1, digest: digestOf((await readFile(file, 'utf8')).trim()) });
   }
   await ageState(file);
+}
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
 
 function idOf(key: unknown): string {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -142,10 +142,10 @@ test('a state of an earlier release, which does not tell what was sent, is refus
   assert.equal([given.exit, await recordsOf('earlier')], [2, 0], given.output);
   assert.match(given.output, /is of an earlier release and does not tell what was sent/);
   assert.is(await readFile(stateOf(file), 'utf8'), former);
-  const sending = { file, node: 'eu', apiKey: 'key' };
-  const [name = ''] = defaultStateFile(folder, sending).split(/-[0-9a-f]{12}\.state$/);
+  const sending = { file, node: 'eu', nodeUrl: 'http://127.0.0.1:1', apiKey: 'key' };
+  const name = defaultStateFile(folder, sending).replace(/(?:-[0-9a-f]{12}){2}\.state$/, '-eu.state');
   await mkdir(dirname(name), { recursive: true });
-  await writeFile(`${name}.state`, former);
+  await writeFile(name, former);
   assert.throws(() => defaultStateFile(folder, sending), /is of an earlier release/);
   // Nothing was sent by it yet.
   await writeFile(stateOf(file), run);
@@ -154,11 +154,24 @@ test('a state of an earlier release, which does not tell what was sent, is refus
 });
 
 test('what one key sent does not count as sent by another, and no key is told by the name of a state', () => {
-  const sending = { file: '/decisions.jsonl', node: 'eu' };
+  const sending = { file: import.meta.filename, node: 'eu', nodeUrl: 'http://127.0.0.1:1' };
   const [one, other] = ['sk_one', 'sk_other'].map((apiKey) => defaultStateFile(folder, { ...sending, apiKey }));
   assert.is.not(one, other);
   assert.is(one, defaultStateFile(folder, { ...sending, apiKey: 'sk_one' }));
   assert.not.match(`${one}`, 'sk_one');
+});
+
+test('a file and a node have one state, whatever they are named by', async () => {
+  const file = join(folder, 'named.jsonl');
+  await writeFile(file, '');
+  await symlink(file, join(folder, 'linked.jsonl'));
+  const names = ['http://127.0.0.1:1/verify', 'http://127.0.0.1:1/verify/', 'HTTP://127.0.0.1:1/verify//'].flatMap(
+    (url) =>
+      [file, join(folder, 'linked.jsonl')].map((path) =>
+        defaultStateFile(folder, { file: path, node: url, nodeUrl: url, apiKey: 'key' }),
+      ),
+  );
+  assert.is(new Set(names).size, 1);
 });
 
 test('a line that is no JSON, or longer than a batch takes, keeps no other from being accepted', async () => {
