@@ -1,14 +1,7 @@
+import { normalizedName } from '../../protocol/screening/name-key.ts';
+import { findPlaces } from './key-suffixes.ts';
 import { type Edition, NAME_KINDS, type NameKind } from './lists/contract.ts';
-import {
-  arraysOf,
-  compareAt,
-  findKey,
-  firstThat,
-  type PackedEdition,
-  type Particulars,
-  refsOf,
-  textAt,
-} from './packed-edition.ts';
+import { arraysOf, findKey, type PackedEdition, type Particulars, refsOf, textAt } from './packed-edition.ts';
 
 /** An entry that was found, and its best name. */
 interface BestName {
@@ -85,9 +78,6 @@ export const MAX_MATCHES = 50;
 /** Shorter keys are found as whole names only: they lie inside too many. In code points. */
 export const MIN_SUBSTRING = 4;
 
-/** Greater than the bytes that can follow a whole token, less than those that go on with it. */
-const PAST_TOKEN = Uint8Array.of(0x21);
-
 /** One edition of a list, ready to be searched. Nothing in it changes; a search takes microseconds. */
 export class EditionSearch {
   readonly edition: Edition;
@@ -116,18 +106,15 @@ export class EditionSearch {
   }
 
   /**
-   * Entries with a name of this key and, for keys of `MIN_SUBSTRING` characters, those in a name of which its tokens
-   * stand together.
+   * Entries with a name of this key and, for keys of `MIN_SUBSTRING` characters, those in a name of which its words
+   * stand together. What parts words and letters may differ as `endOfKey` says.
    */
   byName(key: string): Found {
     const { keys } = this.#packed;
-    const sought = Buffer.from(key);
-    for (const name of refsOf(keys, findKey(keys, sought))) this.#note(name, 0);
-    if ([...key].length >= MIN_SUBSTRING) {
-      for (const held of this.#keysThatHold(sought)) {
-        for (const name of refsOf(keys, held)) this.#note(name, NAME_KINDS.length);
-      }
-    }
+    const extent = [...normalizedName(key)].length >= MIN_SUBSTRING ? 'words' : 'whole';
+    findPlaces(this.#packed, { sought: Buffer.from(key), extent }, (held, isWhole) => {
+      for (const name of refsOf(keys, held)) this.#note(name, isWhole ? 0 : NAME_KINDS.length);
+    });
     const { count, first } = this.#best.take(MAX_MATCHES, NAME_KINDS.length);
     return { count, matches: first.map((best) => this.#match(best)) };
   }
@@ -137,14 +124,6 @@ export class EditionSearch {
     const { addresses } = this.#packed;
     const key = findKey(addresses, Buffer.from(address.toLowerCase()));
     return [...refsOf(addresses, key).subarray(0, MAX_MATCHES)].map((entry) => this.#entry(entry));
-  }
-
-  /** Keys in which the sought tokens stand together, one for each place where they do. */
-  #keysThatHold(sought: Uint8Array): Uint32Array {
-    const { keys, suffixes, suffixKeys } = this.#packed;
-    const from = (bytes: Uint8Array): number =>
-      firstThat(suffixes.length, (i) => compareAt(keys.bytes, suffixes[i] ?? 0, bytes) >= 0);
-    return suffixKeys.subarray(from(sought), from(Buffer.concat([sought, PAST_TOKEN])));
   }
 
   /** `above`: rank of the best kind of name. */

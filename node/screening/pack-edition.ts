@@ -1,8 +1,8 @@
 import { nameKey } from '../../protocol/screening/name-key.ts';
+import { sortedSuffixes } from './key-suffixes.ts';
 import { type ListedEntry, NAME_KINDS } from './lists/contract.ts';
-import { END, type KeyTable, type PackedEdition, packKeys, packTexts, particularsOf } from './packed-edition.ts';
+import { type PackedEdition, packKeys, packTexts, particularsOf } from './packed-edition.ts';
 
-const SPACE = 0x20;
 /** Of any chain of the Ethereum kind, whatever currency a list names it for: the same account exists on all of them. */
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
@@ -60,27 +60,4 @@ function addTo(keys: Map<string, number[]>, key: string, number: number): void {
   const numbers = keys.get(key);
   if (numbers === undefined) keys.set(key, [number]);
   else numbers.push(number);
-}
-
-/** All places where a token begins, in the byte order of what follows there up to the end of the key. */
-function sortedSuffixes({ bytes, starts }: KeyTable): Pick<PackedEdition, 'suffixes' | 'suffixKeys'> {
-  const places: number[] = [];
-  for (let at = 0; at < bytes.length; at++) {
-    const before = at === 0 ? END : bytes[at - 1];
-    if (before === END || before === SPACE) places.push(at);
-  }
-  const suffixes = Uint32Array.from(places).sort((a, b) => compareSuffixes(bytes, a, b));
-  const keyAt = new Uint32Array(bytes.length);
-  for (let key = 0; key + 1 < starts.length; key++) keyAt.fill(key, starts[key], starts[key + 1]);
-  return { suffixes, suffixKeys: suffixes.map((at) => keyAt[at] ?? 0) };
-}
-
-/** Equal suffixes go by their places, so that there is one order. */
-function compareSuffixes(bytes: Uint8Array, a: number, b: number): number {
-  for (let i = 0; ; i++) {
-    const byte = bytes[a + i];
-    const order = (byte ?? END) - (bytes[b + i] ?? END);
-    if (order !== 0) return order;
-    if (byte === END || byte === undefined) return a - b;
-  }
 }

@@ -57,7 +57,7 @@ export function refsOf({ refStarts, refs }: KeyTable, key: number | undefined): 
 }
 
 /** The order of what begins at a place, cut to the length of the sought bytes, and these bytes. */
-export function compareAt(bytes: Uint8Array, at: number, sought: Uint8Array): number {
+function compareAt(bytes: Uint8Array, at: number, sought: Uint8Array): number {
   for (let i = 0; i < sought.length; i++) {
     const order = (bytes[at + i] ?? END) - (sought[i] ?? END);
     if (order !== 0) return order;
@@ -81,7 +81,7 @@ export function firstThat(count: number, holds: (index: number) => boolean): num
 export interface PackedEdition {
   /** Keys of the names; they stand for numbers of names. */
   readonly keys: KeyTable;
-  /** Places in `keys.bytes` at which a token begins, in the byte order of what follows there. */
+  /** Places in `keys.bytes` at which a word begins, in the order of the letters and digits that follow there. */
   readonly suffixes: Uint32Array;
   /** The key that each of them lies in. */
   readonly suffixKeys: Uint32Array;

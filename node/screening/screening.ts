@@ -1,11 +1,18 @@
 import type { Claims } from '../../protocol/chain/claims.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import { nameKey, NORMALIZATION } from '../../protocol/screening/name-key.ts';
+import { INSIDE_WORDS, nameKey, NORMALIZATION } from '../../protocol/screening/name-key.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Match } from './edition-search.ts';
 import type { UsableList } from './list-searches.ts';
 import { editionVersion } from './lists/freshness.ts';
 import type { ListId } from './lists/list-id.ts';
+
+/** How names are compared, as the answer and its record state it. */
+const MATCH_METHOD = {
+  normalization: NORMALIZATION,
+  insideWords: INSIDE_WORDS,
+  rules: ['exact', 'substring'],
+} as const;
 
 export type ScreeningResult = 'match' | 'no-match';
 
@@ -31,13 +38,11 @@ export type ScreenedList = {
 export type Screening = {
   readonly result: ScreeningResult;
   readonly matchCount: number;
-  readonly matchMethod: { readonly normalization: string; readonly rules: readonly string[] };
+  readonly matchMethod: typeof MATCH_METHOD;
   readonly totalEntries: number;
   readonly sample: boolean;
   readonly lists: readonly ScreenedList[];
 };
-
-const MATCH_METHOD = { normalization: NORMALIZATION, rules: ['exact', 'substring'] } as const;
 
 /** Holds a name against lists (api-rules §4.1). Takes well below a millisecond. */
 export function screenName(name: string, lists: Iterable<UsableList>): Screening {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { SCREENING_DISCLAIMER } from '../screening/disclaimer.ts';
-import { NORMALIZATION } from '../screening/name-key.ts';
+import { INSIDE_WORDS, NORMALIZATION } from '../screening/name-key.ts';
 import { Closed, CountShape, OrNull, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { WarningsShape } from './envelope.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
@@ -64,7 +64,19 @@ export const ScreeningAnswerShape = PaidShape({
   screenedAt: TimestampShape,
   result: Type.Enum(['match', 'no-match']),
   matchCount: CountShape,
-  matchMethod: Closed({ normalization: Type.Literal(NORMALIZATION), rules: Type.Array(Type.Enum([...MATCH_TYPES])) }),
+  matchMethod: Closed({
+    normalization: Type.Literal(NORMALIZATION),
+    insideWords: Closed(
+      { listed: Type.Literal(INSIDE_WORDS.listed), asked: Type.Literal(INSIDE_WORDS.asked) },
+      {
+        description:
+          'What becomes, beside `normalization`, of signs between letters, in a listed name and in the one that is ' +
+          'asked. Records of answers from before have no such member: there apostrophes and quotes were nothing, all ' +
+          'other signs a space.',
+      },
+    ),
+    rules: Type.Array(Type.Enum([...MATCH_TYPES])),
+  }),
   totalEntries: CountShape,
   sample: Type.Boolean({ description: 'Whether any of the lists is a sample.' }),
   lists: Type.Array(ScreenedListShape),
@@ -82,7 +94,7 @@ export const SCREENING_EXAMPLE = {
     screenedAt: EXAMPLE_SUBMITTED_AT,
     result: 'match',
     matchCount: 1,
-    matchMethod: { normalization: NORMALIZATION, rules: ['exact', 'substring'] },
+    matchMethod: { normalization: NORMALIZATION, insideWords: INSIDE_WORDS, rules: ['exact', 'substring'] },
     totalEntries: 31_201,
     sample: false,
     lists: [

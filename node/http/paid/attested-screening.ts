@@ -39,9 +39,16 @@ export function screeningRoute(services: ScreeningServices): PaidRoute {
       summary: 'Holds a name against the sanctions lists',
       description:
         'A name matches an entry where it is one of its names or aliases (`exact`), or where its words stand together ' +
-        'inside one (`substring`; names of fewer than four characters match exactly only). Case, accents, apostrophes ' +
-        'and punctuation make no difference; words keep their order, nothing is transliterated, and spelling variants ' +
-        'are not looked for. All lists are held against, or none: one that is missing or was last compared with its ' +
+        'inside one (`substring`; names of fewer than four characters match exactly only). These make no difference: ' +
+        'case; accents and vowel signs of Latin, Cyrillic, Greek, Arabic and Hebrew letters (`ß` is `ss`, `ø` is ' +
+        '`o`); how much white space there is; characters that show nothing; signs at an end or beside white space. A' +
+        ' sign inside a word of a listed name (an apostrophe, a quote, a dot, a hyphen, a slash) is a space as well as ' +
+        'nothing: `S.A.` is found as `SA` and as `S A`, and `Al-Qaida` as `Alqaida` and as `Al Qaida`. In `name` an ' +
+        'apostrophe or quotes are a space as well as nothing, and any other sign is a space: `S.A.` does not find a ' +
+        'listed `SA`. All else makes a difference: a space is not the same as nothing (`SA` does not find `S A`), an ' +
+        'apostrophe ends no word, words keep their order (but that of a person listed as "SURNAME, Given" is also ' +
+        '"Given SURNAME"), `&` is not `and`, nothing is transliterated, and spelling variants are not looked for. ' +
+        'All lists are held against, or none: one that is missing or was last compared with its ' +
         'source over seven days ago is 503, and nothing is charged. ' +
         'The name is stored nowhere. `queryHash` is the SHA-256 of `meridian/input/1`, a zero byte, the bytes of ' +
         '`salt`, and the JSON text of `name` as it was sent, in UTF-8; it is the `inputHash` of the record. The payload ' +

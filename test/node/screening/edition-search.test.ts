@@ -47,6 +47,26 @@ test('tokens that stand together in a name are a match; parts of tokens and othe
   assert.equal(found('northwind trading co ltd and more'), []);
 });
 
+test('a sign inside a word of a listed name is a space or nothing; in the query quotes and apostrophes alone are', async () => {
+  const names = ['CIMEX, S.A.', 'AL-ZAWAHIRI, Ayman', 'VEB.RF', 'EP-GDS', 'ООО "Ромашка"', "Jama'at", 'Alqaida', 'S A'];
+  const signed = await searchOf(...names.map((name, i) => listedEntry(String(i), [name])));
+  const matches = (name: string): string[] =>
+    signed.byName(nameKey(name)).matches.map(({ matchedName, matchType }) => `${matchedName} ${matchType}`);
+  assert.equal(['Cimex SA', 'CIMEX S/A'].flatMap(matches), ['CIMEX, S.A. exact', 'CIMEX, S.A. exact']);
+  assert.equal(matches('alzawahiri'), ['AL-ZAWAHIRI, Ayman substring']);
+  assert.equal(matches('zawahiri'), ['AL-ZAWAHIRI, Ayman substring']);
+  assert.equal(matches('VEBRF'), ['VEB.RF exact']);
+  assert.equal(matches('EPGDS'), ['EP-GDS exact']);
+  assert.equal(['ООО"Ромашка"', 'ООО Ромашка'].flatMap(matches), ['ООО "Ромашка" exact', 'ООО "Ромашка" exact']);
+  assert.equal(matches('ромашка'), ['ООО "Ромашка" substring']);
+  assert.equal(matches('Jama at'), ["Jama'at exact"]);
+  assert.equal(["Al'Qaida", 'Al"Qaida"'].flatMap(matches), ['Alqaida exact', 'Alqaida exact']);
+  // A space is more than nothing, an apostrophe ends no word, and a short query is a whole name.
+  assert.equal(['Al Qaida', 'Al-Qaida', 'Al/Qaida', 'Jama', 'SA', 'cime', 'zawa'].flatMap(matches), []);
+  assert.equal(["veb'", "ve'b"].flatMap(matches), []);
+  assert.equal(matches('S.A'), ['S A exact']);
+});
+
 test('short queries are exact only', () => {
   assert.equal(found('Ali'), ['5 exact strong-alias']);
   assert.equal(found('习近'), ['5 exact primary']);
@@ -87,8 +107,14 @@ test('an empty edition has no matches', async () => {
   assert.equal(none.byAddress('0x'), []);
 });
 
-/** Few words, so that they meet; among them beginnings of others, and bytes on both sides of the separators. */
-const word = fc.constantFrom('a', 'ab', 'abc', 'abcd', 'b', 'ltd', 'é', 'ана', '习', '𝟘a', '0', '9z');
+/**
+ * Few words, so that they meet; among them beginnings of others, the same with signs and without, and bytes on both
+ * sides of the separators.
+ */
+const word = fc.constantFrom(
+  ...'a ab abc abcd b ltd é ана 习 𝟘a 0 9z'.split(' '),
+  ...`a.b a'b a-b-c a'bcd ab/cd a"b ab"cd а'на 9'z 0.9z`.split(' '),
+);
 const phrase = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(' '));
 
 test('it finds what a plain scan of all names finds', async () => {
@@ -113,12 +139,24 @@ test('it finds what a plain scan of all names finds', async () => {
 });
 
 function scan(entries: readonly ListedEntry[], query: string): string[] {
+  const sought = patternOf(query);
+  const whole = new RegExp(`^${sought}$`, 'u');
+  const part = new RegExp(`(?<=^|[ "-])${sought}(?=$|[ "-])`, 'u');
   return entries.flatMap(({ entryId, names }) => {
     const keys = names.map(({ text }) => nameKey(text));
-    if (keys.includes(query)) return [`${entryId} exact`];
-    const isPart = [...query].length >= MIN_SUBSTRING && keys.some((key) => ` ${key} `.includes(` ${query} `));
+    if (keys.some((key) => whole.test(key))) return [`${entryId} exact`];
+    const isPart = [...query.replace(/['"]/gu, '')].length >= MIN_SUBSTRING && keys.some((key) => part.test(key));
     return isPart ? [`${entryId} substring`] : [];
   });
+}
+
+/** Of the listed keys that a key finds: a sign may stand between any two letters; quotes may be missing. */
+function patternOf(key: string): string {
+  const parts = key.split(/([ '"-])/u).map((part) => {
+    if (part === ' ' || part === '-') return `[ '"-]`;
+    return part === '"' || part === "'" ? `[ '"-]?` : [...part].join(`['"-]?`);
+  });
+  return parts.join('');
 }
 
 test.run();

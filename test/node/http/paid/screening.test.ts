@@ -117,6 +117,14 @@ test('a screening is sold for exactly its price; whoever asked can compute both 
   assert.is(status, 200, JSON.stringify(body));
   assert.is(gain, PRICE);
   assert.equal([body.result, body.matchCount, body.queryId, body.sample], ['match', 1, 'q-1', true]);
+  assert.equal(body.matchMethod, {
+    normalization: 'NFKD, strip marks, casefold, punctuation->space, collapse',
+    insideWords: {
+      listed: 'punctuation->space or nothing',
+      asked: 'apostrophes and quotes->space or nothing, other punctuation->space',
+    },
+    rules: ['exact', 'substring'],
+  });
   assert.equal(
     items(body.lists).map(({ listId, sample, stale }) => [listId, sample, stale]),
     LIST_IDS.map((listId) => [listId, true, false]),
