@@ -28,8 +28,8 @@ const ScreeningMatchShape = Closed({
   name: Type.String({ description: 'Title of the entry.' }),
   matchedOn: Type.Enum(['primary', 'strong-alias', 'weak-alias', 'original-script', 'reordered'], {
     description:
-      'What the name that was found is to the entry. `reordered`: "Given SURNAME Jr." of an individual\'s ' +
-      '"SURNAME, Given, Jr.".',
+      'What the name that was found is to the entry. `reordered`: "Given SURNAME Jr." of an individual ' +
+      'whom OFAC names "SURNAME, Given, Jr.".',
   }),
   matchedName: Type.String({ description: 'The name that was found, as the list writes it, or turned round.' }),
   matchType: Type.Enum([...MATCH_TYPES]),

@@ -46,7 +46,7 @@ export function screeningRoute(services: ScreeningServices): PaidRoute {
         'nothing: `S.A.` is found as `SA` and as `S A`, and `Al-Qaida` as `Alqaida` and as `Al Qaida`. In `name` an ' +
         'apostrophe or quotes are a space as well as nothing, and any other sign is a space: `S.A.` does not find a ' +
         'listed `SA`. All else makes a difference: a space is not the same as nothing (`SA` does not find `S A`), an ' +
-        'apostrophe ends no word, words keep their order (but that of a person listed as "SURNAME, Given" is also ' +
+        'apostrophe ends no word, words keep their order (but an individual whom OFAC names "SURNAME, Given" is also ' +
         '"Given SURNAME"), `&` is not `and`, nothing is transliterated, and spelling variants are not looked for. ' +
         'All lists are held against, or none: one that is missing or was last compared with its ' +
         'source over seven days ago is 503, and nothing is charged. ' +

@@ -4,8 +4,8 @@ import type { Timestamp } from '../../../protocol/time.ts';
 import type { ListId } from './list-id.ts';
 
 /**
- * What a name is to its entry, as the list itself says it. `reordered`: "Given SURNAME Jr." of an individual's
- * "SURNAME, Given, Jr.", on whichever list.
+ * What a name is to its entry, as the list itself says it. `reordered`: "Given SURNAME Jr." of an individual whom OFAC
+ * names "SURNAME, Given, Jr.".
  */
 export const NAME_KINDS = ['primary', 'strong-alias', 'weak-alias', 'original-script', 'reordered'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];

@@ -10,7 +10,6 @@ import { LISTS } from './catalogue.ts';
 import type { EditionFile, ListedEntry } from './contract.ts';
 import { type EditionManifest, readManifest } from './edition-manifest.ts';
 import { type FileSlot, type ListFile, ListFiles, type ListFormat, type ReadingNotes } from './formats/format.ts';
-import { withNaturalOrder } from './formats/names.ts';
 import { ListError } from './list-error.ts';
 import type { ListId } from './list-id.ts';
 
@@ -124,7 +123,7 @@ export async function* readEditionEntries(
     const slot = form.slots.find((candidate) => fills(file.name, candidate));
     return slot === undefined ? [] : [[slot.file, keptFile(directory, file)]];
   });
-  for await (const entry of form.format.read(new ListFiles(new Map(listFiles)), notes)) yield withNaturalOrder(entry);
+  yield* form.format.read(new ListFiles(new Map(listFiles)), notes);
 }
 
 /** Throws `ListError` where a file is not the one that was taken, or gone. */

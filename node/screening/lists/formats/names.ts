@@ -12,31 +12,6 @@ export function addName(names: ListedName[], text: string, kind: NameKind): void
   if (name !== '') names.push({ text: name, kind });
 }
 
-/** What ends a name in either order, at the end of a part that a comma ends: `Jr.`, `III (third)`. */
-const SUFFIX = /^(|.*\s)((?:jr|sr|ii|iii|iv)\.?(?:\s*\(.*\))?)$/iu;
-
-/** The entry; of an individual's names that are written "SURNAME, Given" also "Given SURNAME", a suffix at its end. */
-export function withNaturalOrder(entry: ListedEntry): ListedEntry {
-  if (entry.type !== 'individual') return entry;
-  const names = [...entry.names];
-  for (const { text } of entry.names) addName(names, naturalOrder(text), 'reordered');
-  return { ...entry, names };
-}
-
-/** `SURNAME, Given, Jr.` → `Given SURNAME Jr.`; empty where no comma parts a surname from a given name. */
-function naturalOrder(name: string): string {
-  const [surname = '', ...others] = name.split(',');
-  const parts = others.map((part) => {
-    const [, given = part, suffix = ''] = SUFFIX.exec(part.trim()) ?? [];
-    return { given, suffix };
-  });
-  const given = parts
-    .map((part) => part.given)
-    .join(' ')
-    .trim();
-  return given === '' ? '' : [given, surname, ...parts.map(({ suffix }) => suffix)].join(' ');
-}
-
 /** Notes entries that have no name: no search would find them. */
 export function noteNameless(notes: ReadingNotes, count: number): void {
   if (count > 0) notes.lacks.push(`${count} of its entries have no name`);

@@ -53,6 +53,8 @@ const END_MARK = '\u001a';
 const REMARKS_CHARACTERS = 1_000;
 /** A list of so many entries has aliases: of the real ones, the shorter has two an entry. */
 const ENTRIES_WITH_ALIASES = 200;
+/** What ends a name in either order, at the end of a part that a comma ends: `Jr.`, `III (third)`. */
+const SUFFIX = /^(|.*\s)((?:jr|sr|ii|iii|iv)\.?(?:\s*\(.*\))?)$/iu;
 const ENTRY_NUMBER = /^\d{1,9}$/;
 
 /** The CSV files of OFAC: no header, `-0- ` for nothing, an entry's remarks continued in the comments file. */
@@ -76,7 +78,7 @@ export function ofacCsv(files: OfacFiles): ListFormat {
           throw new ListError('malformed', `${files.main} has the entry ${entry.entryId} twice`);
         }
         known.add(entry.entryId);
-        yield entry;
+        yield withNaturalOrder(entry);
       }
       if (comments.size === 0 && cut > 0) {
         notes.lacks.push(`${files.comments} has no rows, and the remarks of ${cut} entries are cut`);
@@ -119,6 +121,28 @@ function entryOf(
     addresses,
     ...(remark === '' ? {} : { remarks: remark }),
   };
+}
+
+/** The entry; of an individual's names that are written "SURNAME, Given" also "Given SURNAME", a suffix at its end. */
+function withNaturalOrder(entry: ListedEntry): ListedEntry {
+  if (entry.type !== 'individual') return entry;
+  const names = [...entry.names];
+  for (const { text } of entry.names) addName(names, naturalOrder(text), 'reordered');
+  return { ...entry, names };
+}
+
+/** `SURNAME, Given, Jr.` → `Given SURNAME Jr.`; empty where no comma parts a surname from a given name. */
+function naturalOrder(name: string): string {
+  const [surname = '', ...others] = name.split(',');
+  const parts = others.map((part) => {
+    const [, first = part, suffix = ''] = SUFFIX.exec(part.trim()) ?? [];
+    return { first, suffix };
+  });
+  const firstNames = parts
+    .map(({ first }) => first)
+    .join(' ')
+    .trim();
+  return firstNames === '' ? '' : [firstNames, surname, ...parts.map(({ suffix }) => suffix)].join(' ');
 }
 
 /** What a companion file says, by entry. Bounded by the size of a file. */

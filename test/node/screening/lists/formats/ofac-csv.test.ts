@@ -15,7 +15,7 @@ async function refusalOf(files: FileContents): Promise<string> {
   throw new Error('it was read');
 }
 
-test('an entry has its name, strong aliases of the alias file and weak ones of its remarks', async () => {
+test('an entry has its name, strong aliases of the alias file, weak ones of its remarks, and their other order', async () => {
   const files = ofacFiles(
     [
       ofacRow(7, 'DELOS REYES, Feliciano, Jr.', {
@@ -34,6 +34,8 @@ test('an entry has its name, strong aliases of the alias file and weak ones of i
     'strong-alias: OLD NAME',
     "weak-alias: ABU-'UMAR",
     'weak-alias: BNC',
+    'reordered: Feliciano DELOS REYES Jr.',
+    'reordered: F. REYES',
   ]);
   assert.equal(entries[0]?.programs, ['SDGT', 'SYRIA']);
 });
