@@ -266,17 +266,7 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     noteClass(context.req, of);
     if (open) allowPages(context, route);
     const enter = () => bounds.enter(of, askerOf(context.req));
-    const call = {
-      context,
-      params,
-      get query() {
-        return queryOf(context.search);
-      },
-      counted: nothing,
-      reserve: noReserve,
-      enter,
-    };
-    const answered = await answerOf(options, route, call);
+    const answered = await answerOf(options, route, new RoutedCall({ context, params, enter, ...NOTHING_HELD_OF_CAP }));
     if (isPlain) sendPlain(context, answered);
     else await sendPublic(context, answered, compressor);
   };
@@ -296,7 +286,7 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
 /**
  * Anyone who answers for a call is known before a place is taken, and a place is taken before any of a body is read.
  */
-async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRoute, call: Call): Promise<Answer> {
+async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRoute, call: RoutedCall): Promise<Answer> {
   const { context } = call;
   if (route.access === 'free') {
     return gate.free(context, route, async () => inPlace(await call.enter(), () => route.answer(call)));
@@ -317,7 +307,7 @@ async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRou
         place[Symbol.dispose]();
       };
       const reserve = (records: number) => cap.reserve(records);
-      return inPlace(place, () => route.answer({ ...call, counted, reserve }, caller));
+      return inPlace(place, () => route.answer(call.holding({ counted, reserve }), caller));
     });
   }
   if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_PAYMENTS);
@@ -398,10 +388,41 @@ function notRouted(router: Router, paths: SecretPaths, context: Context): Proble
   });
 }
 
-/** A free call holds nothing. */
-function nothing(): void {}
+type HeldOfCap = Pick<Call, 'counted' | 'reserve'>;
 
-const noReserve = (): Promise<void> => Promise.reject(new RangeError('only calls with a key are capped'));
+/** Only calls with a key are capped. */
+const NOTHING_HELD_OF_CAP: HeldOfCap = {
+  counted: () => undefined,
+  reserve: () => Promise.reject(new RangeError('only calls with a key are capped')),
+};
+
+/** A call as its route gets it. The query is read where a route asks for it: to the others it is nothing. */
+class RoutedCall implements Call {
+  readonly context: Context;
+  readonly params: Call['params'];
+  readonly enter: Call['enter'];
+  readonly counted: Call['counted'];
+  readonly reserve: Call['reserve'];
+
+  constructor({ context, params, enter, counted, reserve }: Omit<Call, 'query'>) {
+    this.context = context;
+    this.params = params;
+    this.enter = enter;
+    this.counted = counted;
+    this.reserve = reserve;
+  }
+
+  /** Throws `Problem` `invalid-field`. */
+  get query(): URLSearchParams {
+    return queryOf(this.context.search);
+  }
+
+  /** The same for a caller who holds something of the daily cap. */
+  holding({ counted, reserve }: HeldOfCap): Call {
+    const { context, params, enter } = this;
+    return new RoutedCall({ context, params, enter, counted, reserve });
+  }
+}
 
 /** A peer that closes its connection is no fault of the server's. */
 const GONE: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECANCELED', 'ERR_STREAM_PREMATURE_CLOSE']);

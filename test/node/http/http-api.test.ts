@@ -295,4 +295,13 @@ test('no key, payload or secret ever stands in the log', async () => {
   for (const word of [secret, unknownKey, ...Object.values(API_KEYS)]) assert.not.match(log, word);
 });
 
+test('a query that is not UTF-8 is refused where one is read, and is nothing elsewhere', async () => {
+  requireProblem(await node.get('/v1/attestations?sourceId=%ff'), 'invalid-field', 'read', 'sourceId');
+  for (const path of ['/v1/usage?%', '/v1/health?sourceId=%ff', '/openapi.json?x=%zz']) {
+    assert.is((await node.get(path)).status, 200, path);
+  }
+  const recorded = await node.post('/v1/tiered-attest?50%off', { sourceId: 's', data: {} });
+  assert.is(recorded.status, 200);
+});
+
 test.run();
