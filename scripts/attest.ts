@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readClusterEnvironment } from '../cluster/environment.ts';
 import { readClusterFile } from '../cluster/supervisor/cluster-file.ts';
@@ -46,7 +47,9 @@ if (given === undefined || others.length > 0) endWithUsageError(new UsageError('
 
 const file = resolve(given);
 const { home } = readClusterEnvironment();
+if (!existsSync(file)) endWithUsageError(new UsageError(`${given} does not exist`));
 const { nodeUrl, apiKey } = await target();
+if (!URL.canParse(nodeUrl)) endWithUsageError(new UsageError(`${nodeUrl} is no URL`));
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
 

@@ -60,8 +60,8 @@ export class HoldsElsewhere {
     const parts = [...partsOf(source), node];
     const placed: AttestationRecord[] = [];
     let looked = 0;
-    for await (const [, id] of placedHoldTable.under(this.#store, parts, { limit: MAX_LOOKED_AT })) {
-      looked++;
+    for await (const [, id] of placedHoldTable.under(this.#store, parts, { limit: MAX_LOOKED_AT + 1 })) {
+      if (++looked > MAX_LOOKED_AT) break;
       const [release] = await linkingIds(this.#store, releasesOf(recordId(id)), 1, node);
       if (release === undefined) placed.push(...(await this.#read(id)));
     }
@@ -69,12 +69,12 @@ export class HoldsElsewhere {
     for (let at = 0; at < placed.length; at += TOGETHER) {
       holds.push(...(await this.#speakers.speaking(source.account, placed.slice(at, at + TOGETHER))));
     }
-    const isWhole = looked < MAX_LOOKED_AT || !(holds.length > 0 || (await this.#speaksNow(source.account, parts)));
+    const isWhole = looked <= MAX_LOOKED_AT || !(holds.length > 0 || (await this.#spokeLast(source.account, parts)));
     return { holds, isWhole };
   }
 
   /** Whether the node spoke for the account when it made the last hold. */
-  async #speaksNow(account: string, parts: readonly string[]): Promise<boolean> {
+  async #spokeLast(account: string, parts: readonly string[]): Promise<boolean> {
     const [, id = ''] = (await placedHoldTable.last(this.#store, parts)) ?? [];
     return (await this.#speakers.speaking(account, await this.#read(id))).length > 0;
   }

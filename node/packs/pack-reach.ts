@@ -1,6 +1,7 @@
 import { readHead } from '../../protocol/chain/record.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { TimeSlices } from '../concurrency/time-slices.ts';
 import type { Chains } from '../log/chains.ts';
@@ -8,6 +9,7 @@ import type { FederationLog } from '../log/federation-log.ts';
 import { readBatch } from '../records/batch-tables.ts';
 import { openedBodyTable } from '../records/opened-bodies.ts';
 import { readTexts } from '../records/record-reader.ts';
+import { groupTable } from '../records/record-tables.ts';
 import { readTimeSteps } from '../records/time-steps.ts';
 import type { Reads } from '../store/store.ts';
 import type { AnchoringView } from '../verification/attestation/anchoring-view.ts';
@@ -66,7 +68,8 @@ export class PackReach {
       if (one === undefined) return null;
       const { status, isDenied } = await view.of(one);
       if (status === 'confirmed') return one;
-      if (!isDenied || one.batch === undefined) return null;
+      // What is not decided is signed again where its key was revoked.
+      if (!isDenied || one.batch === undefined || one.decision === null) return null;
       at = one.batch.envelope.first - 1;
     }
     return undefined;
@@ -76,12 +79,24 @@ export class PackReach {
   async #lastUpTo(node: NodeId, asOf: Timestamp): Promise<number> {
     let last = await this.#last(node);
     if (last > 0 && (await this.#isUpTo(node, last, asOf))) return last;
+    if (node !== this.#options.self) return this.#lastGroupUpTo(node, last, asOf);
     const steps = await readTimeSteps(this.#options.store, node);
     for (const { seq, after } of steps.toReversed()) {
       if (after <= asOf) return this.#searched(node, [seq, last], asOf);
       last = seq - 1;
     }
     return this.#searched(node, [0, last], asOf);
+  }
+
+  /** Of another node, where nothing notes that times go back: by its groups, the newest first. */
+  async #lastGroupUpTo(node: NodeId, last: number, asOf: Timestamp): Promise<number> {
+    const slices = new TimeSlices();
+    for await (const [, { statement }] of groupTable.under(this.#options.store, [node], { reverse: true })) {
+      if (slices.isOver) await slices.rest();
+      const { first, size, signedAt } = groupStatement.parse(statement);
+      if (first <= last && signedAt <= asOf) return Math.min(last, first + size - 1);
+    }
+    return 0;
   }
 
   /** The last of some records that stand in order of time. The first of them is made up to the moment, or is none. */

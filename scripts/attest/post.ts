@@ -9,7 +9,7 @@ const TRIES = 12;
 const PAUSES = { firstMs: 250, mostMs: 5_000 };
 /** A batch is answered when its records are on the disk; its answer has some hundred bytes for each. */
 const LIMITS = { timeoutMs: 300_000, maxBytes: 64 << 20 };
-const TOO_LATE = 'it was first sent too long ago to be sent again';
+const TOO_LATE = 'by the time when it was first sent a node may not know it again';
 
 export interface Post {
   readonly url: string;

@@ -53,8 +53,8 @@ export interface SendingName {
 }
 
 /**
- * Where the state of a sending is kept unless the caller says otherwise: one for a file and a node whatever they are
- * named by, and another for another key, as it may be of another account. Throws `UsageError` where an earlier release,
+ * Where the state of a sending is kept unless the caller says otherwise: one for a file and a node whatever path leads to
+ * the file and however the node's URL is spelled, and another for another key, as it may be of another account. Throws `UsageError` where an earlier release,
  * which knew no digests, left a state of this file.
  */
 export function defaultStateFile(home: string, { file, node, nodeUrl, apiKey }: SendingName): string {

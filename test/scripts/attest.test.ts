@@ -174,6 +174,18 @@ test('a file and a node have one state, whatever they are named by', async () =>
   assert.is(new Set(names).size, 1);
 });
 
+test('a file that is not there, and an address that is none, are said in one line', async () => {
+  const missing = await attested(join(folder, 'missing.jsonl'), '--no-wait');
+  assert.equal(
+    [missing.exit, missing.output],
+    [2, `${join(folder, 'missing.jsonl')} does not exist; --help says more\n`],
+  );
+  const file = join(folder, 'addressed.jsonl');
+  await writeFile(file, '{}');
+  const wrong = await attested(file, '--no-wait', '--url=127.0.0.1:4102', '--api-key=key');
+  assert.equal([wrong.exit, wrong.output], [2, '127.0.0.1:4102 is no URL; --help says more\n']);
+});
+
 test('a line that is no JSON, or longer than a batch takes, keeps no other from being accepted', async () => {
   const file = join(folder, 'odd.jsonl');
   const body = (input: string) => JSON.stringify({ sourceId: 'odd', data: { input } });

@@ -33,7 +33,8 @@ const AFTER_SLASH = '0';
 
 /** Names of the tables whose rows are made when the node next starts; none where a start of this release made them. */
 export async function awaitedProjections(store: Rows, node: NodeId | null): Promise<ReadonlySet<string>> {
-  return node === null || (await isCurrent(store, node)) ? new Set() : new Set(RENEWED.map(({ table }) => table.name));
+  const isMade = node === null ? await isAnyCurrent(store) : await isCurrent(store, node);
+  return isMade ? new Set() : new Set(RENEWED.map(({ table }) => table.name));
 }
 
 /**
@@ -48,6 +49,7 @@ export async function renewProjections(
   log: Pick<Logger, 'info'> | null,
 ): Promise<void> {
   if (await isCurrent(store, node)) return;
+  log?.info('rows by which records are found are made again, once; this reads all records');
   await endFormerRequests(store, log);
   for (const { table } of RENEWED) await dropRows(store, table.name);
   let records = 0;
@@ -68,6 +70,12 @@ export async function renewProjections(
   }
   await store.write([...operations, projectionVersionTable.put([node], PROJECTIONS_VERSION)]);
   if (records > 0) log?.info({ records }, 'rows of records of governance are made again');
+}
+
+/** Of a store that does not tell whose it is. */
+async function isAnyCurrent(store: Rows): Promise<boolean> {
+  const versions = await Array.fromAsync(projectionVersionTable.under(store, []), ([, version]) => version);
+  return versions.includes(PROJECTIONS_VERSION);
 }
 
 async function isCurrent(store: Rows, node: NodeId): Promise<boolean> {

@@ -17,7 +17,10 @@ export interface AnchoringViewOptions {
 /** How far a record is on its way to the ledger (api-rules §3), as this node knows it. */
 export interface AnchoringFacts {
   readonly status: Status;
-  /** Whether its proof does not hold, as where its key was stolen before or its batch is misdated: it stays unconfirmed. */
+  /**
+   * Whether its proof does not hold, as where its key was stolen before or its batch is misdated. Once its batch is decided
+   * that stays so.
+   */
   readonly isDenied: boolean;
   /** When a ledger node took the root; null before, and for another node's record, which only its consensus shows. */
   readonly anchoredAt: Timestamp | null;
