@@ -8,6 +8,7 @@ import type { Equivocations } from '../federation/equivocations.ts';
 import type { DueReview, DueReviews } from '../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents, TrackedIncident } from '../governance/incidents.ts';
 import { lockEnds } from '../governance/lock-ends.ts';
+import type { Locks } from '../governance/locks.ts';
 import type { Lists } from '../screening/lists/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
@@ -42,6 +43,7 @@ export interface DueAlertsOptions {
   readonly incidents: Pick<Incidents, 'page' | 'recordedLate'>;
   readonly dueReviews: Pick<DueReviews, 'between' | 'recordedLate'>;
   readonly keys: Pick<ApiKeys, 'list'>;
+  readonly locks: Pick<Locks, 'elsewhere'>;
   readonly lists: Pick<Lists, 'current'>;
   readonly equivocations: Pick<Equivocations, 'all'>;
   readonly now: () => number;
@@ -154,9 +156,9 @@ export class DueAlerts {
 
   /** Of a lock whose end leaves nothing unlocked nobody is told. */
   async #locksOf(account: string, at: number): Promise<void> {
-    const { alerts, store } = this.#options;
+    const { alerts } = this.#options;
     const period = { after: at, before: at + LOCK_ENDS_MS, limit: MAX_LOCK_SCOPES };
-    for await (const { lock, at: end } of lockEnds(store, account, period)) {
+    for await (const { lock, at: end } of lockEnds(this.#options, account, period)) {
       const data = { attestationId: lock, expiresAt: timestampOf(end) };
       await alerts.tell({ account, event: 'lock.expiring', subject: lock, data });
     }

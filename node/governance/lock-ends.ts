@@ -1,6 +1,9 @@
 import { scopesAround } from '../../protocol/compliance/retention.ts';
+import { recordId } from '../../protocol/ids.ts';
 import type { LockScope } from '../../protocol/statement/vocabulary.ts';
+import { readRecord } from '../records/record-reader.ts';
 import type { Reads } from '../store/store.ts';
+import { isHeldBy, type Locks } from './locks.ts';
 import { holdCountTable, lockEndTable } from './lock-tables.ts';
 
 /** The end of a lock, from which on something of its source is locked no more. */
@@ -18,13 +21,19 @@ export interface LockEndPeriod {
   readonly limit: number;
 }
 
+export interface LockEndSources {
+  readonly store: Reads;
+  /** Finds the legal holds of other nodes. */
+  readonly locks: Pick<Locks, 'elsewhere'>;
+}
+
 /**
  * Ends of an account's locks in a period, by source and scope; a lock of several scopes may come several times. Left
- * out is whatever goes on to be locked: by a lock that ends later, or by a legal hold, of the same scope or one around
- * it.
+ * out is whatever goes on to be locked: by a lock that ends later, or by a legal hold of any node of the account, of the
+ * same scope or one around it.
  */
 export async function* lockEnds(
-  store: Reads,
+  { store, locks }: LockEndSources,
   account: string,
   { after, before, limit }: LockEndPeriod,
 ): AsyncGenerator<LockEnd> {
@@ -40,7 +49,10 @@ export async function* lockEnds(
     const [end, lock] = (await lockEndTable.last(store, [account, source, name])) ?? [];
     const at = Number(end?.split('/')[0]);
     if (lock === undefined || at <= after || at >= before) continue;
-    if (!(await isLockedAfter(store, [account, source], scopes, at))) yield { lock, at };
+    if (await isLockedAfter(store, [account, source], scopes, at)) continue;
+    const placed = await readRecord(store, recordId(lock));
+    const isHeld = placed !== undefined && isHeldBy(await locks.elsewhere(placed.record), scopes);
+    if (!isHeld) yield { lock, at };
   }
 }
 

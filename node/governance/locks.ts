@@ -165,10 +165,15 @@ export function placedElsewhere(others: HoldsOfOthers | undefined): readonly Pla
 }
 
 /** A state of own locks, held also where one of these scopes is held by another node. */
-function heldToo(state: LockState, scopes: readonly LockScope[], { holds, isWhole }: HoldsOfOthers): LockState {
+function heldToo(state: LockState, scopes: readonly LockScope[], others: HoldsOfOthers): LockState {
+  return { ...state, held: state.held || isHeldBy(others, scopes) };
+}
+
+/** Whether another node's hold covers one of these scopes, or may. */
+export function isHeldBy({ holds, isWhole }: HoldsOfOthers, scopes: readonly LockScope[]): boolean {
   const isCovered = ({ claims }: AttestationRecord): boolean =>
     countedScopes(claims.scope ?? []).some((scope) => scopes.includes(scope));
-  return { ...state, held: state.held || !isWhole || holds.some(isCovered) };
+  return !isWhole || holds.some(isCovered);
 }
 
 /** Whether these locks prevent a record of this time from being erased at `now`. Times in epoch milliseconds. */

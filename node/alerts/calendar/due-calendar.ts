@@ -7,6 +7,7 @@ import { isEnding } from '../../accounts/ending-keys.ts';
 import type { DueReviews } from '../../governance/due-reviews.ts';
 import type { IncidentPlace, Incidents } from '../../governance/incidents.ts';
 import { lockEnds } from '../../governance/lock-ends.ts';
+import type { Locks } from '../../governance/locks.ts';
 import type { Store } from '../../store/store.ts';
 import { placeAt } from '../incident-place.ts';
 import type { Due } from './calendar-file.ts';
@@ -31,6 +32,7 @@ export interface DueCalendarOptions {
   readonly incidents: Pick<Incidents, 'page'>;
   readonly dueReviews: Pick<DueReviews, 'between'>;
   readonly keys: Pick<ApiKeys, 'list'>;
+  readonly locks: Pick<Locks, 'elsewhere'>;
   readonly now: () => number;
 }
 
@@ -130,10 +132,10 @@ export class DueCalendar {
 
   async #locks({ account }: Caller): Promise<Due[]> {
     const due: Due[] = [];
-    const { store, now } = this.#options;
+    const { now } = this.#options;
     const seen = new Set<string>();
     const period = { after: now(), before: Number.MAX_SAFE_INTEGER, limit: MAX_LOCK_SCOPES };
-    for await (const { lock, at } of lockEnds(store, account.id, period)) {
+    for await (const { lock, at } of lockEnds(this.#options, account.id, period)) {
       if (seen.has(lock)) continue;
       seen.add(lock);
       due.push({

@@ -1,8 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KeyedLock } from '../../../node/concurrency/keyed-lock.ts';
 import { AccountSpeakers } from '../../../node/governance/account-records.ts';
 import { HoldsElsewhere } from '../../../node/governance/holds-elsewhere.ts';
+import { lockEnds } from '../../../node/governance/lock-ends.ts';
+import { LOCK_PROJECTIONS } from '../../../node/governance/lock-tables.ts';
+import { Locks } from '../../../node/governance/locks.ts';
 import { AccountVersions } from '../../../node/verification/account-versions.ts';
+import { rereadRecord } from '../../../protocol/chain/record.ts';
 import { nodeId, type RecordId } from '../../../protocol/ids.ts';
 import { HOME, HOME_ACCOUNT as ACCOUNT, versionDraft } from '../../fixtures/account-statement.ts';
 import { type LogDraft, recordAt, type SealedBatch } from '../../fixtures/federation-log-batch.ts';
@@ -41,6 +46,23 @@ class Story {
 
   async recordAll(node: string, drafts: readonly LogDraft[]): Promise<readonly RecordId[]> {
     return (await this.#seal(node, drafts)).records.map(({ id }) => id);
+  }
+
+  /** Ids of the locks whose ends a node tells of, its own and all that it was sent being these batches. */
+  async endsAt(self: string): Promise<readonly string[]> {
+    await using node = await openNodeLog(this.#ledger, []);
+    const { store, knowledge } = node;
+    for (const sealed of this.#batches) {
+      await keepBatch(store, sealed);
+      const own = sealed.node === self ? sealed.records.map((texts) => rereadRecord(texts)) : [];
+      const rows = own.flatMap((record) => LOCK_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record)));
+      if (rows.length > 0) await store.write(rows);
+    }
+    const versions = new AccountVersions({ store, decisionOf: (of, batch) => knowledge.decisionOf(of, batch) });
+    const elsewhere = new HoldsElsewhere(store, nodeId(self), new AccountSpeakers(store, versions));
+    const locks = new Locks(store, new KeyedLock(), elsewhere);
+    const ends = lockEnds({ store, locks }, ACCOUNT, { after: 0, before: Number.MAX_SAFE_INTEGER, limit: 10 });
+    return await Array.fromAsync(ends, ({ lock }) => lock);
   }
 
   /** Ids of the holds that others have, as this node sees it, and whether all were looked at. */
@@ -90,6 +112,17 @@ test('however many versions of the statement lie between, each hold is judged by
     if (isNamed) counted.push(id);
   }
   assert.equal(await story.seenBy('eu'), [counted, true]);
+});
+
+test('the end of a lock is not told of while another node holds what it keeps', async () => {
+  const story = new Story(await Ledger.create());
+  await story.record(HOME, versionDraft(1, ['eu', 'us']));
+  const lock = await story.record('eu', { ...HOLD, claims: { ...HOLD.claims, legalHold: false } });
+  assert.equal(await story.endsAt('eu'), [lock]);
+  const hold = await story.record('us', HOLD);
+  assert.equal(await story.endsAt('eu'), []);
+  await story.record('us', releaseOf(hold));
+  assert.equal(await story.endsAt('eu'), [lock]);
 });
 
 test('a node that made more holds than are looked at holds whatever it may, where it speaks for the account', async () => {

@@ -65,6 +65,7 @@ test('a key of one source sees what is due of it, however much of other sources 
     incidents,
     dueReviews,
     keys: accounts.keys,
+    locks: governance.locks,
     now: Date.now,
   });
   const text = await calendar.textFor(found.caller);
@@ -101,6 +102,7 @@ test('however many incidents are past, those to come stand in it', async () => {
     incidents,
     dueReviews: governance.dueReviews,
     keys: accounts.keys,
+    locks: governance.locks,
     now: () => now,
   });
   assert.match(await calendar.textFor(found.caller), `UID:${coming}`);
