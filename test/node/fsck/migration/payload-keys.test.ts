@@ -116,7 +116,7 @@ test('a node that starts on it migrates it once, and fsck finds every payload an
     await using store = await openNodeStore(copy, { node: EU, log });
     assert.is(await requireFormat(store), 'current');
   }
-  assert.is(told.length, 3 + MIGRATION_STEPS.length);
+  assert.is(told.length, 4 + MIGRATION_STEPS.length);
   const { report } = await fsck(copy);
   assert.equal([actedOn(report), report.counts], [actedOn(expected), expected.counts]);
   assert.ok(report.counts.payloadsOpened > 400);
