@@ -130,6 +130,18 @@ const KINDS = {
 
 export type ProblemCode = keyof typeof KINDS;
 
+/** What a decision is refused with because of what it links to. */
+export const LINK_PROBLEMS = [
+  'session-not-found',
+  'session-already-ended',
+  'incident-not-found',
+  'attestation-not-found',
+  'agent-not-found',
+  'agent-inactive',
+  'agent-key-unavailable',
+  'agent-signature-invalid',
+] as const satisfies readonly ProblemCode[];
+
 export const PROBLEM_KINDS: Readonly<Record<ProblemCode, ProblemKind>> = KINDS;
 
 export function isProblemCode(text: string): text is ProblemCode {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../node/http/problem.ts';
-import { isProblemCode, PROBLEM_KINDS } from '../../node/http/problem-codes.ts';
+import { isProblemCode, LINK_PROBLEMS, PROBLEM_KINDS } from '../../node/http/problem-codes.ts';
 import type { HttpAnswer } from '../../node/outbound/http-client.ts';
 
 /**
@@ -16,14 +16,7 @@ const NOTHING_RECORDED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'source-mismatch',
   'time-in-future',
   'payload-too-large',
-  'session-not-found',
-  'session-already-ended',
-  'incident-not-found',
-  'attestation-not-found',
-  'agent-not-found',
-  'agent-inactive',
-  'agent-key-unavailable',
-  'agent-signature-invalid',
+  ...LINK_PROBLEMS,
   'daily-cap-exceeded',
 ]);
 

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, link, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROBLEM_CONTENT_TYPE } from '../../node/http/problem.ts';
@@ -12,11 +12,9 @@ import { PROBLEM_KINDS } from '../../node/http/problem-codes.ts';
 import { digestOf } from '../../scripts/attest/digest.ts';
 import { sendUntilAnswered } from '../../scripts/attest/post.ts';
 import { openState } from '../../scripts/attest/state-file.ts';
-import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
+import { outcomeOf, startAttest } from '../fixtures/attest-command.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
-
-const SCRIPT = join(import.meta.dirname, '../../scripts/attest.ts');
 
 const HOUR_MS = 3_600_000;
 
@@ -200,20 +198,11 @@ async function written(source: string, lines: number): Promise<string> {
 
 function start(file: string, ...more: readonly string[]): ChildProcess {
   const flags = [`--url=${wayUrl}`, `--api-key=${API_KEYS.unmetered}`, `--state=${stateOf(file)}`];
-  return spawn(process.execPath, [SCRIPT, file, '--no-wait', ...flags, ...more], {
-    env: { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return startAttest(folder, [file, '--no-wait', ...flags, ...more]);
 }
 
-async function attested(
-  file: string,
-  ...more: readonly string[]
-): Promise<{ readonly exit: number | null; readonly output: string }> {
-  const child = start(file, ...more);
-  const outputs = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream)));
-  const [exit] = await once(child, 'exit');
-  return { exit, output: (await Promise.all(outputs)).join('') };
+function attested(file: string, ...more: readonly string[]): ReturnType<typeof outcomeOf> {
+  return outcomeOf(start(file, ...more));
 }
 
 /** The node records and answers the first call; the client is gone before the answer comes. */

@@ -1,22 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchesOf } from '../../scripts/attest/batches.ts';
 import { readDecisions } from '../../scripts/attest/decision-file.ts';
 import { defaultStateFile } from '../../scripts/attest/state-file.ts';
-import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
+import { outcomeOf, startAttest } from '../fixtures/attest-command.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { until } from '../fixtures/until.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/attest.ts');
 const DECISIONS = join(import.meta.dirname, '../fixtures/decisions.jsonl');
 /** Records of a sending that is killed half-way, several batches of them. */
 const KILLED = 6_000;
@@ -294,20 +292,11 @@ test.run();
 
 function start(file: string, ...more: readonly string[]): ChildProcess {
   const flags = [`--url=${node.baseUrl}/verify`, `--api-key=${API_KEYS.unmetered}`, `--state=${stateOf(file)}`];
-  return spawn(process.execPath, [SCRIPT, file, ...flags, ...more], {
-    env: { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return startAttest(folder, [file, ...flags, ...more]);
 }
 
-async function attested(
-  file: string,
-  ...more: readonly string[]
-): Promise<{ readonly exit: number | null; readonly output: string }> {
-  const child = start(file, ...more);
-  const written = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream)));
-  const [exit] = await once(child, 'exit');
-  return { exit, output: (await Promise.all(written)).join('') };
+function attested(file: string, ...more: readonly string[]): ReturnType<typeof outcomeOf> {
+  return outcomeOf(start(file, ...more));
 }
 
 /** What the records are that a state file tells of. */

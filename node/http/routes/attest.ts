@@ -10,7 +10,8 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { Account } from '../../accounts/account.ts';
 import { anchorExpectedBy, LEAF_TIER, payloadHandle } from '../../verification/attestation/attestation-answer.ts';
 import { attestDraft, type DecisionDraft, tieredDraft } from '../../verification/attestation/decision-drafts.ts';
-import { fieldError, fieldProblem, Problem, type ProblemCode } from '../problem.ts';
+import { LINK_PROBLEMS } from '../problem-codes.ts';
+import { fieldError, fieldProblem, Problem } from '../problem.ts';
 import { readTime, requirePast } from '../recording/asserted-times.ts';
 import { occurredAtOf, requireOneClaim } from '../recording/decision-claims.ts';
 import { type Recorder, type RecordingRequest, recordingRoute, type Submit } from '../recording/recording.ts';
@@ -33,18 +34,6 @@ export interface DecisionServices extends DecisionSubjectServices {
   /** Seals the waiting records at once. */
   readonly sealNow: () => Promise<void>;
 }
-
-/** What a decision is refused with because of what it links to. */
-export const LINK_PROBLEMS = [
-  'session-not-found',
-  'session-already-ended',
-  'incident-not-found',
-  'attestation-not-found',
-  'agent-not-found',
-  'agent-inactive',
-  'agent-key-unavailable',
-  'agent-signature-invalid',
-] as const satisfies readonly ProblemCode[];
 
 interface Linked extends DecisionSubject {
   readonly sessionId?: string;
