@@ -65,6 +65,11 @@ const MOST_RESTING = 1;
 const RESTING = new Set<() => void>();
 /** Pools of which several may have a thread at a time: small threads, each a little slower, that end soon. */
 export const SMALL_THREAD = { youngHeapMiB: 4, idleMs: 2_000 } as const;
+/**
+ * A thread that is ended while it makes a coder of zlib takes the process with it (“close before init” of Node), so
+ * what is given up has so long to come to its end. In milliseconds.
+ */
+const LAST_WORD_MS = 1_000;
 const GIVING_WAY = new URL('./giving-way.ts', import.meta.url).href;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
@@ -78,6 +83,8 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #idle: Worker[] = [];
   readonly #all = new Set<Worker>();
+  /** Threads that have an order and have not answered it. */
+  readonly #working = new Set<Worker>();
   /** What keeps an idle thread from its end, once it is called. */
   readonly #wakings = new WeakMap<Worker, () => void>();
 
@@ -125,6 +132,8 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     worker.ref();
     try {
       signal.throwIfAborted();
+      this.#working.add(worker);
+      worker.once('message', () => this.#working.delete(worker));
       worker.postMessage(order, given?.(order) ?? []);
       return await promise;
     } finally {
@@ -147,6 +156,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.#all.delete(worker);
+      this.#working.delete(worker);
       PASSING.delete(worker);
       this.#forget(worker);
     });
@@ -180,8 +190,20 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
 
   async #end(worker: Worker): Promise<void> {
     worker.ref();
+    if (this.#working.has(worker)) await endOfWork(worker);
     await worker.terminate();
   }
+}
+
+/** Resolves once the thread has answered or ended, or has had its time to. */
+async function endOfWork(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LAST_WORD_MS);
+  const done = () => resolve();
+  worker.once('message', done).once('exit', done);
+  await promise;
+  clearTimeout(timer);
+  worker.off('message', done).off('exit', done);
 }
 
 /** How many threads this process has now of pools that do not keep theirs. */

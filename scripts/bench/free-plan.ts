@@ -1,12 +1,15 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { type Plan, type PlannedNode, planCluster } from '../../cluster/plan.ts';
 import { nodeId } from '../../protocol/ids.ts';
 
-/** Port bases tried, far from the local cluster's own and below the ports that the system hands out. */
-const FIRST_BASE = 21_000;
-const LAST_BASE = 29_000;
+/** Port bases tried: above the local cluster's own, and below those of tests and those that the system hands out. */
+const FIRST_BASE = 7_000;
+const LAST_BASE = 11_500;
 const BASE_STEP = 500;
+/** Bases that this process listens on to its end: no port of a plan, and what keeps others from the same plan. */
+const claimed = new Set<number>();
 
+const LOOPBACK = '127.0.0.1';
 /** Ports of a plan's HTTP ports end where those for peers begin. */
 const MOST_MEMBERS = 99;
 
@@ -18,7 +21,7 @@ export async function freePlan(members: number): Promise<Plan> {
   for (let base = FIRST_BASE; base <= LAST_BASE; base += BASE_STEP) {
     const whole = planCluster(base);
     const plan = { ...whole, nodes: nodesOf(whole, members) };
-    if ((await Promise.all(portsOf(plan).map(isFree))).every(Boolean)) return plan;
+    if ((await claim(base)) && (await Promise.all(portsOf(plan).map(isFree))).every(Boolean)) return plan;
   }
   throw new Error(`no free ports from ${FIRST_BASE} to ${LAST_BASE}`);
 }
@@ -33,10 +36,10 @@ function nodesOf({ nodes }: Plan, members: number): PlannedNode[] {
     return {
       id: nodeId(`${region.id}${Math.floor(i / nodes.length) + 1}`),
       region: region.region,
-      baseUrl: `http://127.0.0.1:${httpPort}`,
+      baseUrl: `http://${LOOPBACK}:${httpPort}`,
       httpPort,
       metricsPort: first.metricsPort + i,
-      peerAddress: `/ip4/127.0.0.1/tcp/${peerPort(first) + i}`,
+      peerAddress: `/ip4/${LOOPBACK}/tcp/${peerPort(first) + i}`,
       operatorId: `0.0.${Number(first.operatorId.split('.').at(-1)) + i}`,
     };
   });
@@ -57,12 +60,28 @@ function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, chainPort, sm
   ];
 }
 
+/** Whether a base is this process's own. */
+async function claim(base: number): Promise<boolean> {
+  if (claimed.has(base)) return true;
+  const server = await listening(base);
+  if (server === undefined) return false;
+  server.unref();
+  claimed.add(base);
+  return true;
+}
+
 async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const free = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => resolve(true));
+  const server = await listening(port);
+  if (server === undefined) return false;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return true;
+}
+
+/** Undefined where something listens there already. */
+function listening(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen(port, LOOPBACK, () => resolve(server));
   });
-  if (free) await new Promise<void>((resolve) => server.close(() => resolve()));
-  return free;
 }

@@ -129,4 +129,15 @@ test('disposed, it fails those under work and those who wait, and takes nothing 
   assert.is(await codeOf(pool.run('a')), 'stopping');
 });
 
+test('whoever gives up a thread that opens compressed bytes does not end the process with it', async () => {
+  for (let i = 0; i < 40; i++) {
+    await using pool = poolOf();
+    await pool.run('a');
+    const opening = codeOf(pool.run('open'));
+    await delay(Math.random() * 5);
+    await pool[Symbol.asyncDispose]();
+    assert.is(await opening, 'stopping');
+  }
+});
+
 test.run();
