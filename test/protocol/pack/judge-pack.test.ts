@@ -2,13 +2,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
+import { readHead } from '../../../protocol/chain/record.ts';
 import { readContainer } from '../../../protocol/pack/container.ts';
 import { judgePack } from '../../../protocol/pack/judge-pack.ts';
 import { PACK_FILES } from '../../../protocol/pack/manifest.ts';
 import type { PackVerdict } from '../../../protocol/pack/pack-verdict.ts';
 import { nobleHash, nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { Suite } from '../../../protocol/suite/suite.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { Known } from '../../../protocol/verdict/known.ts';
+import { recordAt } from '../../fixtures/federation-log-batch.ts';
 import { revocationProofs, sizesOf } from '../../fixtures/federation-log-bundle.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
@@ -28,6 +31,10 @@ async function verdictOf(options: PackOptions, known?: Known): Promise<PackVerdi
 
 function codesOf({ problems }: PackVerdict): readonly string[] {
   return [...new Set(problems.map(({ code }) => code))].sort();
+}
+
+function shifted(at: Timestamp, ms: number): Timestamp {
+  return timestampOf(Date.parse(at) + ms);
 }
 
 function replaceIn(path: string, change: (text: string) => string): NonNullable<PackOptions['change']> {
@@ -80,6 +87,26 @@ test('a flipped byte anywhere is found, and the file that it is in is named', as
   const last = inDirectory.length - 30;
   inDirectory[last] = (inDirectory[last] ?? 0) ^ 1;
   assert.equal(codesOf(await judged(inDirectory)).includes('container'), true);
+});
+
+test('a file of the same length that takes the place of another after the signing is found', async () => {
+  const other = utf8(`${PACK_FILES.report} of a liar\n`);
+  const honestLength = (await readContainer(sourceOf(honest))).find(({ name }) => name === PACK_FILES.report)?.size;
+  assert.is(other.length, honestLength);
+  const verdict = await verdictOf({ changeLater: (files) => void files.set(PACK_FILES.report, other) });
+  assert.equal([verdict.word, verdict.exitCode], ['not-whole', 1]);
+  assert.equal(
+    verdict.problems.map(({ code, path }) => [code, path]),
+    [['file-changed', PACK_FILES.report]],
+  );
+});
+
+test('a manifest that names a file twice names none', async () => {
+  const { manifest } = await judged(honest);
+  assert.ok(manifest);
+  const verdict = await verdictOf({ manifest: { files: [...manifest.files, ...manifest.files.slice(0, 1)] } });
+  assert.is(verdict.word, 'not-whole');
+  assert.ok(codesOf(verdict).includes('manifest-mismatch'));
 });
 
 test('a file that was changed before the manifest was signed anew by a stranger is not signed by the node', async () => {
@@ -198,6 +225,22 @@ test('a record of another account, of another source and of a later moment is fo
   assert.ok(codesOf(reach).includes('record-foreign'));
 });
 
+test('a record at the begin is of the period, one at its end is not, and one at the moment and the reach is not later', async () => {
+  const { question, node } = period.manifest;
+  const [, during, after] = period.batches.map((batch) => readHead(recordAt(batch, 0).head));
+  assert.ok(during && after);
+  const asking = (change: Partial<typeof question>, seq = after.seq, options: PackOptions = {}) => {
+    return verdictOf({ ...options, manifest: { question: { ...question, ...change }, reach: [{ node, seq }] } });
+  };
+  const [from, to, asOf] = [during.submittedAt, after.submittedAt, after.submittedAt];
+  const exact = await asking({ from, to, asOf });
+  assert.equal([exact.word, exact.openEnds], ['verified', 0]);
+  assert.equal(codesOf(await asking({ from }, after.seq, { places: [[], [0, 1, 2, 3], [0]] })), ['neighbour-missing']);
+  assert.is((await asking({ to: shifted(to, 1) })).openEnds, 1);
+  assert.equal(codesOf(await asking({ asOf: shifted(asOf, -1) })), ['record-foreign']);
+  assert.equal(codesOf(await asking({}, after.seq - 1)), ['record-foreign']);
+});
+
 test('contents that were not asked for are told, and those that are missing too', async () => {
   const unasked = await verdictOf({ disclosed: true });
   assert.equal(codesOf(unasked), ['disclosure-unasked']);
@@ -220,6 +263,13 @@ test('files that are no lines of proofs, and counts that do not agree, are told 
     const verdict = await verdictOf({ change: replaceIn(path, (text) => text.slice(0, -2)) });
     assert.equal(codesOf(verdict).includes('line-malformed'), true, path);
     assert.is(verdict.verified, false);
+  }
+  for (const path of [PACK_FILES.groups, PACK_FILES.records]) {
+    const longer = await verdictOf({ change: replaceIn(path, (text) => text + text.slice(0, text.indexOf('\n') + 1)) });
+    assert.equal([longer.word, codesOf(longer)], ['not-whole', ['line-malformed']], `a line more in ${path}`);
+    const cut = replaceIn(path, (text) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
+    const shorter = await verdictOf({ change: cut });
+    assert.equal([shorter.word, codesOf(shorter)], ['not-whole', ['line-malformed']], `a line less in ${path}`);
   }
   const more = await verdictOf({ manifest: { records: 7 } });
   assert.equal(codesOf(more), ['manifest-mismatch']);
@@ -248,9 +298,17 @@ test('that there was nothing is believed of the account’s home alone, while it
   assert.is((await judged(await packOf(own), known)).word, 'verified', 'records speak for themselves');
 });
 
-test('a file more, one less and one that the manifest does not name make it no pack', async () => {
+test('a file more, one less, one in another place and one that the manifest does not name make it no pack', async () => {
   const less = await verdictOf({ changeLater: (files) => void files.delete(PACK_FILES.readme) });
   assert.is(less.word, 'not-whole');
+  const moved = await verdictOf({
+    changeLater(files) {
+      const readme = files.get(PACK_FILES.readme) ?? utf8('');
+      files.delete(PACK_FILES.readme);
+      files.set(PACK_FILES.readme, readme);
+    },
+  });
+  assert.equal([moved.word, codesOf(moved)], ['not-whole', ['file-missing']]);
   const more = await verdictOf({ changeLater: (files) => void files.set('more.txt', utf8('x')) });
   assert.is(more.word, 'not-whole');
   assert.ok(codesOf(more).includes('manifest-mismatch'));
