@@ -78,6 +78,7 @@ test('never throws, whatever index, size and path it is given', () => {
     }),
   );
   assert.is(rootFromPath(nativeSuite, new Uint8Array(32), 2 ** 53 - 2, 2 ** 53 - 1, []), null);
+  assert.is(rootFromPath(nativeSuite, new Uint8Array(32), 1, 1, []), null, 'the place behind the only leaf');
 });
 
 interface Proof {

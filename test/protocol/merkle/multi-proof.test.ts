@@ -72,6 +72,25 @@ test('leaves out of order, twice, or of no place in the tree lead to no root', a
   assert.not(leadsTo(root, new JointPath(nativeSuite, placed([2, 5]), 9, siblings), 2, 8));
 });
 
+test('a leaf beside another in its place, and one past the end of the tree, are led to the root by no path', async () => {
+  const root = merkleRoot(nativeSuite, leaves.slice(0, 9));
+  const [forged] = placed([7]);
+  const [real] = placed([2]);
+  const [last] = placed([8]);
+  assert.ok(forged && real && last);
+  const twice = [real, { ...forged, index: 2 }];
+  const past = [{ ...last, index: 9 }];
+  for (const [held, siblings] of [
+    [twice, await proofOf([2], 9)],
+    [past, await proofOf([8], 9)],
+  ] as const) {
+    const joint = new JointPath(nativeSuite, held, 9, siblings);
+    for (const { leaf, index } of held) assert.is(joint.rootOf(leaf, index, 9), null, `${index}`);
+  }
+  const alone = new JointPath(nativeSuite, [real], 9, await proofOf([2], 9));
+  assert.equal(alone.rootOf(real.leaf, 2, 9), root);
+});
+
 test('leaves that share most of their way take few hashes', async () => {
   const all = Array.from({ length: 128 }, (_, i) => i);
   assert.is((await proofOf(all, 128)).length, 0);
