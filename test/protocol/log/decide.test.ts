@@ -11,6 +11,7 @@ import {
   MAX_REVOCATIONS_OF_KEY,
   MAX_REVOKED_KEYS,
 } from '../../../protocol/log/decision-state.ts';
+import { isRevocationNamed } from '../../../protocol/log/in-force.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { accountOf, FOUNDERS, genesisOf, hashOf, memberOf, messageAt, STRANGER, Topic } from './topic.ts';
 
@@ -159,6 +160,29 @@ test('a revocation is decided once, and a key that was rotated can be said to be
   }
   assert.equal(topic.state.open, {});
   assert.not(topic.say(FOUNDERS, topic.revocation('eu', 'key-eu', 'one too many')));
+});
+
+test('a revocation of a key that has several is not decided again, and leaves names of other keys as they are', () => {
+  const topic = new Topic();
+  const named = topic.revocation('eu', 'other key');
+  topic.say(['us', 'ca'], named);
+  assert.ok(topic.say(['us', 'ca', 'sg'], topic.revocation('eu')));
+  assert.ok(topic.say(['us', 'ca', 'sg'], topic.revocation('eu', 'key-eu', 'stolen')));
+  assert.not(topic.say(FOUNDERS, topic.revocation('eu')));
+  assert.not(topic.say(FOUNDERS, topic.revocation('eu', 'key-eu', 'stolen')));
+  assert.ok(topic.say('sg', named), 'it had two of three names all the while');
+  assert.is(topic.state.size, 3);
+});
+
+test('a revocation is named once a member of the roster in force named it, and for good once it is in force', () => {
+  const topic = new Topic();
+  const [named, other] = [topic.revocation('eu'), topic.revocation('eu', 'key-eu', 'stolen')];
+  assert.not(isRevocationNamed(topic.state, named));
+  topic.say('us', named);
+  assert.equal([isRevocationNamed(topic.state, named), isRevocationNamed(topic.state, other)], [true, false]);
+  topic.say(['ca', 'sg'], named);
+  assert.equal(topic.state.open, {});
+  assert.equal([isRevocationNamed(topic.state, named), isRevocationNamed(topic.state, other)], [true, false]);
 });
 
 test('a node that has revoked as many keys as there is room for revokes no other', () => {

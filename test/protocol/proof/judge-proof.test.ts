@@ -204,6 +204,10 @@ test('a checkpoint that a rotated key signed after its revocation accuses nobody
   const after = await liar.checkpoint('sg', { size: 3 }, key);
   assert.is(judged(log, await proofOf(log, await falseCheckpoint(log, before))).word, 'proven');
   assert.is(judged(log, await proofOf(log, await falseCheckpoint(log, after))).word, 'key-revoked');
+  const second = await liar.checkpoint('sg', { size: liar.size }, key);
+  const two = { type: 'two-checkpoints', first: await log.checkpoint('sg'), second } as const;
+  const proof = await proofOf(log, { ...two, difference: leavesAt(0, log, liar) });
+  assert.is(judged(log, proof).word, 'key-revoked', 'of two that one of them counts is not enough');
 });
 
 test('forged and foreign proofs accuse nobody', async () => {
