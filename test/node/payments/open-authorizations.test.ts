@@ -53,6 +53,18 @@ test('an authorization counts from the call that shows it until the disk says th
   assert.is(open.countOf(PAYER), 0);
 });
 
+test('one whose settlement was begun is money that is good for nothing else, and is not spent yet', async () => {
+  const open = new OpenAuthorizations();
+  const call = open.enter(shown('begun'));
+  open.enter(shown('next'));
+  open.note(PAYER, 'begun', 'open');
+  call[Symbol.dispose]();
+  assert.is(await open.isCovered(PAYER, 'next', has(19)), false);
+  assert.is(await open.isCovered(PAYER, 'next', has(20)), true);
+  open.note(PAYER, 'begun', 'spent');
+  assert.is(await open.isCovered(PAYER, 'next', has(10)), true);
+});
+
 test('a wallet that never paid has one batch open, and a node so many of them', () => {
   const open = new OpenAuthorizations(2);
   const batch = { isBatch: true, isNewcomer: true };

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WALLET_ALLOWANCE } from '../../../node/accounts/limits/allowances.ts';
+import { PaymentError } from '../../../node/payments/payment-error.ts';
 import { HELD_MS, OVER_MARGIN_MS } from '../../../node/payments/payment-store.ts';
 import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';
@@ -152,6 +153,22 @@ test('where the settlement is refused after the work, nothing is recorded, and t
     (await recordsOf(fixture.opened.store)).map(([id]) => id),
   );
   assert.is(runs(), 1);
+});
+
+test('a held payment that is good for nothing any more is refused with the reason, and taken on all the while', async () => {
+  await using fixture = await PaymentFixture.open();
+  const { payments } = fixture.opened;
+  assert.is(await payments.isTakenOn(callOf()), false);
+  fixture.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await fixture.answer(callOf()), 'settlement-failed');
+  assert.is(await payments.isTakenOn(callOf()), true);
+  assert.is(await payments.isTakenOn(callOf({ signature: '0x02' })), false);
+  fixture.chain.funds = 0;
+  const refused = await fixture.take(callOf()).catch((error: unknown) => {
+    return error instanceof PaymentError ? [error.code, error.reason] : error;
+  });
+  assert.equal(refused, ['refused', 'open_authorizations_exceed_balance']);
+  assert.is(fixture.opened.ledger.head.entries, 0);
 });
 
 test('of what is held for a refused settlement nothing is charged without room for its records, or where nobody waits', async () => {
