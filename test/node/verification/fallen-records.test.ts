@@ -98,7 +98,11 @@ test('what the operator is told is bounded before the ledger has decided the rev
   await keys.learnRevocation(signed);
   const { issuedAt } = revocationStatement.parse(signed.statement);
   const { revocationReach } = keys.rosters.current;
-  assert.is(fallen.fallsFrom(keyId), timestampOf(Date.parse(issuedAt) - 1_000 * revocationReach));
+  const earliest = timestampOf(Date.parse(issuedAt) - 1_000 * revocationReach);
+  assert.is(fallen.fallsFrom(keyId), earliest);
+  await keys.learnRevocation(await federation.revokeKey('eu', { compromisedSince: issuedAt }));
+  assert.is(keys.directory.revocations(EU, keyId).length, 2);
+  assert.is(fallen.fallsFrom(keyId), earliest, 'the one that reaches furthest back counts');
 });
 
 test.run();
