@@ -11,7 +11,10 @@ export interface WorkerPoolOptions<Order = unknown> {
   readonly threads: number;
   /** Orders that may wait for one. Default: all. */
   readonly waiting?: number;
-  /** Memory that a thread may take, beside what is young. */
+  /**
+   * Memory that a thread may take, beside what is young. It ends the thread where that runs code of its own; in the
+   * midst of one native call, as `JSON.parse` is, it ends the process. So whatever an order has parsed is bounded before.
+   */
   readonly heapMiB: number;
   /** Memory of what is young: with half of it a thread that sees tens of MiB a second takes a seventh more. Default: 16. */
   readonly youngHeapMiB?: number;

@@ -5,6 +5,7 @@ import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
 import { BODY_BYTES, HOLDER_SHARE } from '../accounts/limits/route-weights.ts';
 import { Held } from '../concurrency/held.ts';
+import { TimeSlices } from '../concurrency/time-slices.ts';
 import { giveBack } from './arriving-bytes.ts';
 import { BodyBudget, type ByteLimits, discard, type OwnBody, readBytes, readOwnBody, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
@@ -87,6 +88,8 @@ export interface JsonBody {
 export const MAX_BODY_BYTES = 1 << 20;
 /** A `data` of the largest size fits, unless its values are shorter than four bytes on average. */
 export const MAX_BODY_VALUES = 65_536;
+/** Parsing a longer text may take a slice's time, so that each has an iteration of the event loop. In UTF-16 units. */
+const LONG_TEXT = 32 << 10;
 const BODY_DEADLINE_MS = 30_000;
 /** What is bounded is the memory of the process, whichever server of it a body arrives at. */
 const ARRIVING = new BodyBudget(BODY_BYTES.arriving);
@@ -152,6 +155,7 @@ async function readText(request: IncomingMessage, limits: BodyLimits, types?: re
   requireText(bytes);
   const text = bytes.toString('utf8');
   giveBack(bytes);
+  if (text.length > LONG_TEXT) await new TimeSlices().rest();
   return text;
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { hashText } from '../hash.ts';
 import { nodeOfRecord } from '../ids.ts';
 import { leafHash } from '../merkle/hash.ts';
+import { countValues } from '../json/parse.ts';
 import { Compile } from '../shape-check.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
@@ -66,6 +67,8 @@ export interface WrittenRecord {
 /** Longest head and body that are read, in UTF-16 units: no closed head is longer, and no request is. */
 const MAX_HEAD_LENGTH = 1024;
 const MAX_BODY_LENGTH = 1 << 20;
+/** Members and items of a body that is parsed: no request has half as many, and what a parser holds grows with them. */
+const MAX_BODY_VALUES = 1 << 17;
 
 const content = Compile(ContentShape);
 const headText = canonicalText('record head', HeadShape);
@@ -120,6 +123,7 @@ export function rereadRecord({ head, body }: WholeTexts): AttestationRecord {
  * The head of a record. Throws `StatementError` where it is not canonical, of another shape, or its id of another node.
  */
 export function readHead(text: string): RecordHead {
+  if (text.length > MAX_HEAD_LENGTH) throw new StatementError('record head: is longer than any');
   const head = headText.parse(text);
   if (nodeOfRecord(head.id) !== head.node) throw new StatementError('record head: the id names another node');
   return head;
@@ -128,6 +132,9 @@ export function readHead(text: string): RecordHead {
 /** The body that a head names. Throws `StatementError` where it is another one, not canonical, or of another shape. */
 export function readBody(suite: Hashing, head: Pick<RecordHead, 'body'>, text: string): RecordBody {
   if (!text.isWellFormed()) throw new StatementError('record body: holds a lone surrogate');
+  if (text.length > MAX_BODY_VALUES && countValues(text) > MAX_BODY_VALUES) {
+    throw new StatementError('record body: has more members and items than any');
+  }
   if (hashText(suite, text) !== head.body) throw new StatementError('record body: is not the one that the head names');
   const body = bodyText.parse(text);
   if ((body.sourceSeq === 1) !== (body.sourcePrev === null)) {

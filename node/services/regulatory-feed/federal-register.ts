@@ -7,6 +7,8 @@ import { plainText } from './plain-text.ts';
 import { refused } from './regwatch-error.ts';
 
 const MAX_DEPTH = 12;
+/** Members and items of a document: a page of a thousand documents has a tenth. What a parser holds grows with them. */
+const MAX_VALUES = 400_000;
 const MAX_AGENCIES = 50;
 const DOCUMENT_NUMBER = /^[A-Za-z0-9-]{4,40}$/;
 const DATES = [
@@ -37,7 +39,7 @@ export function federalRegisterEntries(json: string): Entries {
 
 function parsed(json: string): JsonValue {
   try {
-    return parseJson(json, { maxDepth: MAX_DEPTH });
+    return parseJson(json, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES });
   } catch (error) {
     throw refused('the document is not JSON', error);
   }

@@ -180,6 +180,22 @@ for (const { name, fault, change } of LIES) {
   });
 }
 
+test('a row of a few hundred bytes that opens to very many values ends no thread, and holds nobody up', async () => {
+  const { lines, log } = listening();
+  await using checks = checksOf({ log });
+  await using pulling = await startWithPages(checksOf());
+  const [envelope, group] = await pageOf(pulling, 1);
+  assert.ok(envelope !== undefined && group !== undefined);
+  const nesting = 800_000;
+  const head = `{${'"\\n":0,'.repeat(350_000)}"a":${'['.repeat(nesting)}${']'.repeat(nesting)}}`;
+  const row = compressedTextCodec.encode(`${head}\n{}`);
+  assert.ok(row.length < 1_000, `${row.length} bytes`);
+  const page = [envelope, group, encodeItem({ kind: 'records', records: [], row })];
+  assert.equal(await checks.check(page, signal), []);
+  assert.equal([...checkPage(page)], []);
+  assert.equal(lines, []);
+});
+
 test('a thread that ends fails the page under work alone: that is checked in place, and the next one by another', async () => {
   const { lines, log } = listening();
   const checks = new WatchedChecks({ threads: 1, bytesBefore: 0, log, script: ENDING_WORKER });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Agent, createServer, IncomingMessage, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -256,6 +256,29 @@ test('bytes past a lying content length are not part of the body', async () => {
     liar.socket.destroy();
   }
   assert.equal(echo.outcomes, ['ok', 'ok']);
+});
+
+test('long bodies that arrive together are parsed in turns of the event loop of their own', async () => {
+  const text = JSON.stringify({ a: 'x'.repeat(40_000) });
+  const turns: number[] = [];
+  let turn = 0;
+  let isOver = false;
+  const count = (): void => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const read = async (body: string): Promise<void> => {
+    const request = new IncomingMessage(new Socket());
+    request.headers = JSON_TYPE;
+    request.push(body);
+    request.push(null);
+    await readJsonBody(request, { maxBytes: 1 << 20 });
+    turns.push(turn);
+  };
+  await Promise.all([read(text), read(text), read(text)]);
+  isOver = true;
+  assert.is(new Set(turns).size, 3);
 });
 
 test.run();

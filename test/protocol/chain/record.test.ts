@@ -123,6 +123,15 @@ test('a body is read only under the head that names it', () => {
   assert.throws(() => readBody(nativeSuite, { body: HASH }, '\ud800'), isRefusal);
 });
 
+test('a text that is longer, or has more in it, than any record is refused before it is parsed', () => {
+  const many = `[${'0,'.repeat(1 << 17)}0]`;
+  assert.throws(() => readHead(many), /record head: is longer than any/);
+  assert.throws(() => readHead(` ${texts.head}`.padEnd(1_025)), /record head: is longer than any/);
+  const body = (text: string) => readBody(nativeSuite, { body: hashText(nativeSuite, text) }, text);
+  assert.throws(() => body(many), /record body: has more members and items than any/);
+  assert.throws(() => body(`[${'0,'.repeat((1 << 17) - 1)}0]`), /record body: (?!has more)/);
+});
+
 test('nodes and version are claims', () => {
   const claims: Claims = { channel: 'direct', nodes: [nodeId('eu'), nodeId('us')], version: 2 };
   const account = { ...FIELDS, kind: 'account' as const, claims };

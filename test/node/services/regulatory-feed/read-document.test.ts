@@ -11,6 +11,7 @@ import {
   readDocument,
 } from '../../../../node/services/regulatory-feed/read-document.ts';
 import { RegwatchError } from '../../../../node/services/regulatory-feed/regwatch-error.ts';
+import { JsonError } from '../../../../protocol/json/value.ts';
 import { testWhere } from '../../../fixtures/test-where.ts';
 import { document, ESMA, EUR_LEX, FCA, FEDERAL_REGISTER, GOV_UK, RDF, rss, terms } from './documents.ts';
 
@@ -171,6 +172,19 @@ test('a document over the largest size, or with too many items, is refused; enti
   const items = Array.from({ length: 2_001 }, (_, i) => `<title>${i}</title>`);
   assert.throws(() => readDocument(document(rss(...items)), terms()), /more than 2000/);
   assert.is(only(rss('<title>&c; &amp;c;</title>')).content.title, '&c; &c;');
+});
+
+test('a document of few bytes and very many members and items is refused before it is parsed', async () => {
+  const nesting = (8 << 20) / 2 - 2_500_000;
+  const many = `{${'"\\n":0,'.repeat(700_000)}"a":${'['.repeat(nesting)}${']'.repeat(nesting)}}`;
+  const of = terms({ format: 'federal-register' });
+  const refusal: unknown = await Promise.try(() => readDocument(document(many), of)).catch((error: unknown) => error);
+  assert.instance(refusal, RegwatchError);
+  assert.is(
+    refusal instanceof RegwatchError && refusal.cause instanceof JsonError && refusal.cause.code,
+    'too-many-values',
+  );
+  assert.instance(await readDocumentApart(document(many), of).catch((error: unknown) => error), RegwatchError);
 });
 
 test('the event loop goes on while a document is read', async () => {
