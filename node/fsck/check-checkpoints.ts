@@ -1,6 +1,7 @@
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
+import { hasMember, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import {
   checkpointTable,
   FALSE_KEYS_OF_A_MEMBER,
@@ -79,15 +80,25 @@ async function checkReplaced(check: Check, state: DecisionState | undefined, wal
       problem(check, replacedCheckpointTable, key, `has another root than the ${size} decisions that it covers`);
     }
     const until = state?.rosters[version]?.index;
-    const hash = state?.rosters[version - 1]?.hash;
-    const text = hash === undefined ? undefined : await rosterTextTable.get(check.store, hash).catch(() => undefined);
+    const roster = await rosterOf(check, state?.rosters[version - 1]?.hash);
     if (until === undefined || until === null || size <= until) {
       problem(check, replacedCheckpointTable, key, `does not cover the decision that replaced roster ${version}`);
     }
-    if (text !== undefined && !hasMember(rosterStatement.parse(text), node)) {
+    if (roster !== undefined && !hasMember(roster, node)) {
       problem(check, replacedCheckpointTable, key, `is of a node that roster ${version} does not name`);
     }
     checkFederation(check, replacedCheckpointTable, key, checkpoint, state);
+  }
+}
+
+/** Undefined where its text is not here or does not read, which is reported with the log. */
+async function rosterOf({ store }: Check, hash: Sha256Hash | undefined): Promise<Roster | undefined> {
+  if (hash === undefined) return undefined;
+  try {
+    const text = await rosterTextTable.get(store, hash);
+    return text === undefined ? undefined : rosterStatement.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

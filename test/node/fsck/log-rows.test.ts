@@ -185,6 +185,14 @@ const DAMAGES: readonly Damage[] = [
         .map(([key]) => del(key)),
     found: ['log-roster', /is missing/],
   },
+  {
+    what: 'the text of a replaced roster that has checkpoints is no roster',
+    mutate: async (rows) =>
+      (await rows.under('log-roster/'))
+        .filter(([, value]) => Buffer.from(value).includes('"version":1}'))
+        .map(([key]) => put(key, 'text')),
+    found: ['log-roster', /canonical|roster/],
+  },
   { what: 'two roster texts are swapped', mutate: swap('log-roster/', 0, 1), found: ['log-roster', /not the hash/] },
   {
     what: 'a roster text is no roster',
