@@ -140,6 +140,7 @@ export const CHAIN_TABLES = [
  */
 export async function checkChains(check: Check, judging: Judging): Promise<void> {
   const index = new IndexWalk(check, recordIndex);
+  for await (const _ of readRows(check, projectionVersionTable));
   // Rows that the node's next start makes are not missed before it.
   const awaited = await awaitedProjections(check.store, check.own);
   const walksOf = (projections: readonly Projection[]): ProjectionWalk[] =>

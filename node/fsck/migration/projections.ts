@@ -74,12 +74,25 @@ export async function renewProjections(
 
 /** Of a store that does not tell whose it is. */
 async function isAnyCurrent(store: Rows): Promise<boolean> {
-  const versions = await Array.fromAsync(projectionVersionTable.under(store, []), ([, version]) => version);
-  return versions.includes(PROJECTIONS_VERSION);
+  const { name } = projectionVersionTable;
+  for await (const [, bytes] of store.range({ gte: `${name}/`, lt: name + AFTER_SLASH })) {
+    if (isCurrentVersion(bytes)) return true;
+  }
+  return false;
 }
 
 async function isCurrent(store: Rows, node: NodeId): Promise<boolean> {
-  return (await projectionVersionTable.get(store, node)) === PROJECTIONS_VERSION;
+  const bytes = await store.get(projectionVersionTable.key(node));
+  return bytes !== undefined && isCurrentVersion(bytes);
+}
+
+/** One that does not read is none: the rows are made again, and it is written anew. */
+function isCurrentVersion(bytes: Uint8Array): boolean {
+  try {
+    return projectionVersionTable.decode(bytes) === PROJECTIONS_VERSION;
+  } catch {
+    return false;
+  }
 }
 
 /** A row that does not read is for `fsck` to name, and no reason for a node not to start. */

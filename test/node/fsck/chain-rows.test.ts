@@ -12,6 +12,11 @@ const PLACE = 33;
 const NOTHING = new Uint8Array(0);
 
 const DAMAGES: readonly Damage[] = [
+  {
+    what: 'the version by which rows of records are made does not read',
+    mutate: async () => [put('projection-version/eu', '4x')],
+    found: ['projection-version', /does not read/],
+  },
   { what: 'a record index row is dropped', mutate: drop('record/att_us', 7), found: ['record', /is missing/] },
   {
     what: 'a record index row points elsewhere',

@@ -30,4 +30,18 @@ test('a store of before finds the legal holds of every node once it was started'
   for (const own of [OWN, null]) assert.is((await awaitedProjections(store, own)).size, 0);
 });
 
+test('where the version by which rows are made does not read, they are made again', async () => {
+  const ledger = await Ledger.create();
+  await using opened = await LogStore.open();
+  const { store } = opened;
+  await keepBatch(store, await ledger.record('eu', [HOLD]));
+  await store.write([{ type: 'put', key: projectionVersionTable.key(OWN), value: Buffer.from('4x') }]);
+  for (const own of [OWN, null]) {
+    assert.ok((await awaitedProjections(store, own)).has(placedHoldTable.name), 'none is missed before that');
+  }
+  await renewProjections(store, OWN, null);
+  for (const own of [OWN, null]) assert.is((await awaitedProjections(store, own)).size, 0);
+  assert.is((await Array.fromAsync(placedHoldTable.under(store, []))).length, 1);
+});
+
 test.run();
