@@ -4,10 +4,10 @@ import { isNodeAbsent, OperatorError, operatorRequest } from '../../node/operato
 import type { JsonObject } from '../../protocol/json/value.ts';
 import type { Target } from './targets.ts';
 
-/** What one node said: its answer, or why there is none. */
+/** What one node said: its answer, or why there is none. `taken`: it did what it was asked all the same. */
 export type Outcome<Answer> =
   | { readonly node: string; readonly ok: true; readonly answer: Answer }
-  | { readonly node: string; readonly ok: false; readonly error: string };
+  | { readonly node: string; readonly ok: false; readonly error: string; readonly taken: boolean };
 
 export interface Question<Shape extends TSchema> {
   readonly method: 'GET' | 'POST';
@@ -18,6 +18,9 @@ export interface Question<Shape extends TSchema> {
   readonly answerMs?: number;
 }
 
+/** A node did what it was asked, and answered in a form that this release does not read. */
+class UnreadAnswerError extends OperatorError {}
+
 /** Puts the same question to every node at once. */
 export function askAll<Shape extends TSchema>(
   targets: readonly Target[],
@@ -26,13 +29,20 @@ export function askAll<Shape extends TSchema>(
   return Promise.all(targets.map((target) => outcomeOf(target, ask(target, question))));
 }
 
-/** The answer of one node. Throws `OperatorError`, or the error of the connection. */
+/**
+ * The answer of one node. Throws `OperatorError`, or the error of the connection; where the node did something and its
+ * answer does not read, the error says both.
+ */
 export async function ask<Shape extends TSchema>(
   { socket }: Target,
   { method, path, body, answer, answerMs }: Question<Shape>,
 ): Promise<Static<Shape>> {
   const value: unknown = JSON.parse(await operatorRequest(socket, method, path, body, answerMs));
   if (Compile(answer).Check(value)) return value;
+  if (method === 'POST') {
+    const detail = 'the node took it, and its answer is of another version';
+    throw new UnreadAnswerError(detail, null, detail);
+  }
   throw new OperatorError('the node is of another version', null, 'the node is of another version');
 }
 
@@ -41,7 +51,7 @@ export async function outcomeOf<Answer>({ node }: Target, work: Promise<Answer>)
   try {
     return { node, ok: true, answer: await work };
   } catch (error) {
-    return { node, ok: false, error: reasonOf(error) };
+    return { node, ok: false, error: reasonOf(error), taken: error instanceof UnreadAnswerError };
   }
 }
 

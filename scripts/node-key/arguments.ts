@@ -23,7 +23,8 @@ export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--js
   --home DIR    instead: the home of a node on this machine (NODE_HOME)
 
 It speaks to a running node over operator.sock; the identity key signs there and leaves the node never.
-Exit: 0 done · 1 refused, or the node does not answer · 2 wrong usage`;
+Exit: 0 done · 1 refused, or the node does not answer, or took it and answers as another version does: show tells then
+what came of it · 2 wrong usage`;
 
 const COMMANDS = ['show', 'rotate', 'revoke', 'fallen', 'revocations', 'encrypt'] as const;
 

@@ -18,7 +18,7 @@ import { printFallen } from './fallen.ts';
 import { homePassphrase } from './home-passphrase.ts';
 import { revoke, revokedWords } from './revoke.ts';
 
-/** 0 done · 1 refused, or no answer · 2 wrong usage. */
+/** 0 done · 1 refused, or no answer that reads · 2 wrong usage. */
 export type NodeKeyExit = 0 | 1 | 2;
 
 export interface Terminal {
@@ -154,7 +154,10 @@ function told(answer: object, words: string): Told {
   return { words, json: JSON.stringify(answer) };
 }
 
-function refused(outcome: Extract<Outcome<unknown>, { readonly ok: false }>, terminal: Terminal): NodeKeyExit {
-  terminal.err(`node-key: ${outcome.node}: ${outcome.error}`);
+function refused(
+  { node, error, taken }: Extract<Outcome<unknown>, { readonly ok: false }>,
+  terminal: Terminal,
+): NodeKeyExit {
+  terminal.err(`node-key: ${node}: ${error}${taken ? ': npm run node-key -- show tells what came of it' : ''}`);
   return 1;
 }

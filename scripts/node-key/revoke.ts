@@ -20,7 +20,7 @@ export async function revoke(
   const question = { method: 'POST', path: '/signing-keys/revoke', answer: RevokeSigningKeyAnswerShape } as const;
   const body = { note, keyId: meant.answer, ...(since === undefined ? {} : { compromisedSince: since }) };
   const outcome = await outcomeOf(target, ask(target, { ...question, body }));
-  if (outcome.ok || key !== undefined) return outcome;
+  if (outcome.ok || outcome.taken || key !== undefined) return outcome;
   return {
     ...outcome,
     error: `${outcome.error}\nto try again name the key, another may be in use by now: --key ${meant.answer}`,

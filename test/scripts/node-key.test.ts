@@ -56,6 +56,29 @@ test('a revocation that broke off in the middle is tried again with the key that
   }
 });
 
+test('what a node of another version did is not told as undone: show tells what came of it', async () => {
+  const server = createServer((request, response) => {
+    const answer = { success: true, node: 'eu', inUse: IN_USE, keys: [] };
+    response.end(JSON.stringify(request.method === 'GET' ? answer : { success: true, node: 'eu', keyId: IN_USE }));
+  }).listen(join(home, 'operator.sock'));
+  await once(server, 'listening');
+  try {
+    for (const args of [
+      ['rotate'],
+      ['revoke', '--reason', 'stolen'],
+      ['revoke', '--reason', 'stolen', '--key', IN_USE],
+    ]) {
+      const { code, text: said } = await run(...args, '--home', home);
+      assert.is(code, 1, args.join(' '));
+      assert.match(said, 'the node took it, and its answer is of another version: npm run node-key -- show tells');
+      assert.not.match(said, 'try again');
+    }
+  } finally {
+    server.close();
+    await once(server, 'close');
+  }
+});
+
 test('a revocation that asks for more than it reaches says from when on records fall, and warns', () => {
   const answer = { success: true, node: nodeId('eu'), keyId: IN_USE, replacedBy: null } as const;
   const [asked, bound] = [timestampOf(0), timestampOf(1_000)];
