@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { readCommandLine, UsageError, usageLine } from '../../node/config/command-line.ts';
 import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
-import { type BackupProgress, takeBackup, type TakenBackup } from '../../node/fsck/backup/take-backup.ts';
+import { type BackupProgress, takeBackup, type ProvedBackup } from '../../node/fsck/backup/take-backup.ts';
 import { ProgressLine, type ProgressOutput } from '../../node/fsck/progress-line.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { CopyStoreAnswerShape } from '../../node/operator/backup-forms.ts';
@@ -101,7 +101,7 @@ async function backUp(
   keys: Wish['keys'],
   signal: AbortSignal,
   output: ProgressOutput | undefined,
-): Promise<TakenBackup> {
+): Promise<ProvedBackup> {
   const home = dirname(target.socket);
   using progress = output && new ShownProgress(output);
   return takeBackup({
@@ -157,11 +157,11 @@ function refusalOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? error.message : null;
 }
 
-function asJson(to: string, { manifest, notChecked }: TakenBackup) {
+function asJson(to: string, { manifest, notChecked }: ProvedBackup) {
   return { to, ...manifest, files: manifest.files.length, notChecked };
 }
 
-function words(to: string, { manifest, notChecked }: TakenBackup): string {
+function words(to: string, { manifest, notChecked }: ProvedBackup): string {
   const { node, copy, withKeys, files } = manifest;
   const { takenAt, held, unsealed, rows } = copy;
   return [

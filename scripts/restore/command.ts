@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { Static } from 'typebox';
 import { readCommandLine, UsageError, usageLine } from '../../node/config/command-line.ts';
 import { BackupError, leftovers } from '../../node/fsck/backup/folder.ts';
-import type { Manifest } from '../../node/fsck/backup/manifest.ts';
 import { restoreBackup } from '../../node/fsck/backup/restore-backup.ts';
+import type { ProvedBackup } from '../../node/fsck/backup/take-backup.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { RestorationsAnswerShape } from '../../node/operator/backup-forms.ts';
 import { type FlagsOf, requireNodeOrHome } from '../command-line.ts';
@@ -95,12 +95,14 @@ async function showStatus(flags: Flags, terminal: Terminal): Promise<RestoreExit
   return outcome.answer.recovering ? 1 : 0;
 }
 
-function words(home: string, { node, copy, withKeys }: Manifest): string {
+function words(home: string, { manifest, notChecked }: ProvedBackup): string {
+  const { node, copy, withKeys } = manifest;
   return [
     `${home} is the home of ${node} as of ${copy.takenAt}, proved by fsck`,
     withKeys ? 'its keys are in it' : `put its keys into ${home}/keys before it starts`,
     'it signs nothing until the ledger and the other members have told how far its chain went since: npm run restore -- --status',
     'see to it that the node it was copied from never runs again',
+    ...notChecked.map((what) => `not checked: ${what}`),
   ].join('\n');
 }
 

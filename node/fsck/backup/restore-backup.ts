@@ -9,7 +9,7 @@ import { requireFormat } from '../../store/format.ts';
 import { Store, StoreError } from '../../store/store.ts';
 import { BackupError, createFolder, filesBelow } from './folder.ts';
 import { hashOf, type Manifest, MANIFEST_FILE, type ManifestFile, readManifest } from './manifest.ts';
-import { requireWhole } from './take-backup.ts';
+import { type ProvedBackup, requireWhole } from './take-backup.ts';
 
 export interface RestoreOptions {
   /** Folder of the backup. */
@@ -34,7 +34,7 @@ const FILE_MODE = 0o600;
  *
  * Throws `BackupError`; then there is no home.
  */
-export async function restoreBackup({ from, home, passphrase, signal }: RestoreOptions): Promise<Manifest> {
+export async function restoreBackup({ from, home, passphrase, signal }: RestoreOptions): Promise<ProvedBackup> {
   const manifest = await readManifest(from);
   await requireFiles(from, manifest);
   return createFolder(home, async (work) => {
@@ -48,8 +48,8 @@ export async function restoreBackup({ from, home, passphrase, signal }: RestoreO
     await requireMarked(work, manifest);
     await mkdir(keyDirectory(work), { mode: FOLDER_MODE });
     await copy(manifest.files.filter(isKeyFile));
-    await requireWhole(work, signal, passphrase);
-    return manifest;
+    const { report } = await requireWhole(work, signal, passphrase);
+    return { manifest, notChecked: report.notChecked };
   });
 }
 

@@ -111,7 +111,7 @@ export interface BackupOptions {
 }
 
 /** A backup that was proved by `fsck`. */
-export interface TakenBackup {
+export interface ProvedBackup {
   readonly manifest: Manifest;
   /** Parts that could not be checked, and why. */
   readonly notChecked: readonly string[];
@@ -140,7 +140,7 @@ const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
  * and `backup.json`, which names every file with its hash. The folder appears as a whole once all of it is on the disk.
  * Throws `BackupError`, and what `copyStore` throws.
  */
-export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
+export async function takeBackup(options: BackupOptions): Promise<ProvedBackup> {
   const { home, to, keys, signal, progress = {} } = options;
   return createFolder(to, async (work) => {
     const store = join(work, 'store');

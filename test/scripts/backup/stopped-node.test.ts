@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KEY_FILE_PURPOSES } from '../../../node/keys/key-file.ts';
 import { startTable } from '../../../node/log/start-tables.ts';
 import { payloadTable } from '../../../node/records/payload/payload-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { backupCommand } from '../../../scripts/backup/command.ts';
+import { restoreCommand } from '../../../scripts/restore/command.ts';
 import { writeHome } from '../../node/fsck/home.ts';
 
 const NEVER = new AbortController().signal;
@@ -115,6 +117,24 @@ test('the backup says what of it could not be checked: payloads, where no key op
   await writeFile(passphrase, 'a passphrase of a test\n');
   const keyed = await backUp(await homeOf('keyed'), '--with-keys', '--passphrase-file', passphrase);
   assert.not.match(keyed.text, 'not checked');
+});
+
+test('a restore says what of the home could not be checked: its keys and payloads, where no passphrase opens them', async () => {
+  const home = await homeOf('restored');
+  const passphrase = join(folder, 'passphrase');
+  await writeFile(passphrase, 'a passphrase of a test\n');
+  await backUp(home, '--with-keys', '--passphrase-file', passphrase);
+  const restore = async (to: string, ...more: string[]): Promise<string> => {
+    const lines: string[] = [];
+    const terminal = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
+    const args = [join(home, '..', 'backup'), '--home', join(home, '..', to), ...more];
+    assert.is(await restoreCommand(args, terminal, NEVER), 0, lines.join('\n'));
+    return lines.join('\n');
+  };
+  const text = await restore('unopened');
+  for (const purpose of KEY_FILE_PURPOSES) assert.match(text, `not checked: ${purpose}.key: it is encrypted`);
+  assert.match(text, 'not checked: payloads: there is no payload key to open them with');
+  assert.not.match(await restore('opened', '--passphrase-file', passphrase), 'not checked');
 });
 
 test('a folder that is no home of a node is told in words', async () => {

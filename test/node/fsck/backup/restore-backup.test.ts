@@ -48,8 +48,8 @@ async function take(to: string, keys: KeyTerms | null = null, from = home): Prom
   return (await takeBackup({ home: from, to, copyStore: copy, keys, signal: NEVER })).manifest;
 }
 
-function restore(from: string): Promise<Manifest> {
-  return restoreBackup({ from, home: restored, passphrase: null, signal: NEVER });
+async function restore(from: string): Promise<Manifest> {
+  return (await restoreBackup({ from, home: restored, passphrase: null, signal: NEVER })).manifest;
 }
 
 async function refused(doing: Promise<unknown>, code: BackupErrorCode, detail: RegExp, where: string): Promise<void> {
