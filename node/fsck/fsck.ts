@@ -4,7 +4,7 @@ import { encodeBase64url } from '../../protocol/bytes.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
 import { restorationTable } from '../federation/start/restoration-table.ts';
 import { AgentKeyCipher } from '../governance/agents/agent-key-cipher.ts';
-import { KEY_FILE_PURPOSES, KeyFileError, type KeyFilePurpose, readKeyFile } from '../keys/key-file.ts';
+import { KEY_FILE_PURPOSES, KeyFileError, keyFilePath, type KeyFilePurpose, readKeyAt } from '../keys/key-file.ts';
 import { nativeSigner } from '../keys/native-suite.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
 import { PaymentCipher } from '../payments/payment-cipher.ts';
@@ -86,7 +86,7 @@ export class StoreView implements AsyncDisposable {
   }
 }
 
-export type FsckErrorCode = 'no-store' | 'locked' | 'unreadable' | 'format';
+export type FsckErrorCode = 'no-store' | 'locked' | 'unreadable' | 'format' | 'passphrase';
 
 /** The check cannot be made. Says nothing about the store. */
 export class FsckError extends Error {
@@ -120,7 +120,7 @@ export interface FsckOptions extends ReportListener {
 }
 
 /**
- * Proves a stopped node's home whole: files first, then every row, each re-derived from what is signed. Changes nothing
+ * Proves a stopped node's home whole: key files and files of the store, then every row, each re-derived from what is signed. Changes nothing
  * in the store and keeps nodes out of it meanwhile. Where files are damaged the rows are not looked at. Throws
  * `FsckError` where it cannot be checked, and the signal's reason. A store of an earlier format is migrated in the view
  * that is checked, and stays as it is.
@@ -130,35 +130,38 @@ export async function fsck(home: string, options: FsckOptions = {}): Promise<Fsc
   const report = new Report(options);
   try {
     await using view = await StoreView.open(home);
-    await checkFiles(view.directory, report, signal);
-    if (report.found('problem') > 0) {
+    const keyFiles = await checkKeyFiles(home, report, options.passphrase);
+    if (!(await checkFiles(view.directory, report, signal))) {
       report.notChecked.push('rows: the files of the store are damaged');
-      await checkKeyFiles(home, report, options.passphrase);
       return { node: null, federation: null, report };
     }
-    return await checkRows(home, await view.rows(), report, options);
+    return await checkRows(home, await view.rows(), keyFiles, report, options);
   } catch (error) {
     signal?.throwIfAborted();
     throw asFsckError(error) ?? error;
   }
 }
 
-async function checkFiles(directory: string, report: Report, signal: AbortSignal | undefined): Promise<void> {
+/** Whether the files of the store have no problem. */
+async function checkFiles(directory: string, report: Report, signal: AbortSignal | undefined): Promise<boolean> {
+  let isWhole = true;
   for await (const { severity, file, offset, code, detail } of checkLevelDbFiles(directory, signal)) {
     const key = offset === null ? file : `${file}@${offset}`;
     report.find({ severity, table: 'files', key, detail: `${code}: ${detail}` });
+    if (severity === 'problem') isWhole = false;
   }
+  return isWhole;
 }
 
 async function checkRows(
   home: string,
   store: Store,
+  files: KeyFiles,
   report: Report,
-  { signal, passphrase, threads, remembering }: FsckOptions,
+  { signal, threads, remembering }: FsckOptions,
 ): Promise<FsckResult> {
   const format = await requireFormat(store);
   const keys = await checkKeys({ store, report, signal });
-  const files = await checkKeyFiles(home, report, passphrase);
   const own = ownerOf(files, keys, report) ?? (await ownerOfKeys(store)) ?? (await ownerOfCopy(store));
   if (format !== 'current') {
     const what = `the store is of format ${format}: it was checked as the node migrates it when it starts`;
@@ -228,7 +231,7 @@ interface KeyFiles {
 
 /**
  * Reads every key file of a home. A home without any (a store restored alone) is told and is no problem, and so are
- * encrypted ones to a checker that has no passphrase.
+ * encrypted ones to a checker that has no passphrase. Throws `FsckError` `passphrase` where it opens none of them.
  */
 async function checkKeyFiles(home: string, report: Report, passphrase: Passphrase | null = null): Promise<KeyFiles> {
   const directory = join(home, 'keys');
@@ -238,15 +241,25 @@ async function checkKeyFiles(home: string, report: Report, passphrase: Passphras
     return { identityKey: null, payloadKey: null };
   }
   const secrets = new Map<KeyFilePurpose, Uint8Array>();
+  const locked: [KeyFilePurpose, KeyFileError][] = [];
+  let opened = 0;
   for (const purpose of KEY_FILE_PURPOSES) {
     try {
-      secrets.set(purpose, await readKeyFile(directory, purpose, passphrase));
+      const { secret, encrypted } = await readKeyAt(keyFilePath(directory, purpose), purpose, passphrase);
+      secrets.set(purpose, secret);
       report.count('keyFiles');
+      if (encrypted) opened++;
     } catch (error) {
       const isLocked = error instanceof KeyFileError && error.fault === 'locked';
-      if (isLocked && passphrase === null) report.notChecked.push(`${purpose}.key: it is encrypted`);
+      if (isLocked) locked.push([purpose, error]);
       else report.problem('keys', `${purpose}.key`, reasonOf(error));
     }
+  }
+  const [first] = locked;
+  if (passphrase !== null && first !== undefined && opened === 0) throw new FsckError('passphrase', first[1].message);
+  for (const [purpose, error] of locked) {
+    if (passphrase === null) report.notChecked.push(`${purpose}.key: it is encrypted`);
+    else report.problem('keys', `${purpose}.key`, error.message);
   }
   const identity = secrets.get('identity');
   const payloadKey = secrets.get('payload') ?? null;

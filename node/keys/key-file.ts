@@ -74,7 +74,8 @@ async function openSecret(
     return new Uint8Array(Buffer.concat([decipher.update(decoded(text)), decipher.final()]));
   } catch (error) {
     if (error instanceof SealError) throw error;
-    throw new SealError('it does not open under this passphrase');
+    const marked = passphrase.isMarked ? ', which begins with a byte order mark' : '';
+    throw new SealError(`it does not open under this passphrase${marked}`);
   }
 }
 

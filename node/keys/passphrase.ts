@@ -5,6 +5,7 @@ const MIN_PASSPHRASE_BYTES = 12;
 const MAX_PASSPHRASE_BYTES = 1024;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 export class PassphraseError extends Error {
   override readonly name = 'PassphraseError';
@@ -28,6 +29,11 @@ export class Passphrase {
   /** For key derivation alone. */
   reveal(): Uint8Array {
     return this.#bytes;
+  }
+
+  /** Whether it begins with the mark that an editor may have put before what was typed. */
+  get isMarked(): boolean {
+    return BYTE_ORDER_MARK.every((byte, at) => this.#bytes[at] === byte);
   }
 
   toJSON(): string {

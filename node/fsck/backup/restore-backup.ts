@@ -32,7 +32,7 @@ const FILE_MODE = 0o600;
  * Crash order: a process that is killed leaves a folder of another name. The keys come into it last, once its store has
  * been seen to say that it is a copy: whatever was left, nobody can sign a second history from it.
  *
- * Throws `BackupError`; then there is no home.
+ * Throws `BackupError`, and what `fsck` throws; then there is no home.
  */
 export async function restoreBackup({ from, home, passphrase, signal }: RestoreOptions): Promise<ProvedBackup> {
   const manifest = await readManifest(from);

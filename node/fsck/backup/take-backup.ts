@@ -138,7 +138,7 @@ const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
 /**
  * A backup: `store/`, `lists/`, `rosters.json` and, where asked for, `keys/`, laid out as in a home, proved by `fsck`,
  * and `backup.json`, which names every file with its hash. The folder appears as a whole once all of it is on the disk.
- * Throws `BackupError`, and what `copyStore` throws.
+ * Throws `BackupError`, and what `copyStore` and `fsck` throw.
  */
 export async function takeBackup(options: BackupOptions): Promise<ProvedBackup> {
   const { home, to, keys, signal, progress = {} } = options;
@@ -159,7 +159,7 @@ export async function takeBackup(options: BackupOptions): Promise<ProvedBackup> 
   });
 }
 
-/** Throws `BackupError` `not-whole` with what `fsck` finds. */
+/** Throws `BackupError` `not-whole` with what `fsck` finds, and what it throws. */
 export async function requireWhole(
   directory: string,
   signal: AbortSignal,

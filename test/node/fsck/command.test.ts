@@ -1,16 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsckCommand } from '../../../node/fsck/command.ts';
+import { KEY_FILE_PURPOSES, keyFilePath, type KeyFilePurpose, rewriteKeyAt } from '../../../node/keys/key-file.ts';
+import { keyDirectory } from '../../../node/keys/node-keys.ts';
+import { Passphrase } from '../../../node/keys/passphrase.ts';
 import { Store } from '../../../node/store/store.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../scripts/fsck.ts');
 const STORE_MODULE = join(import.meta.dirname, '../../../node/store/store.ts');
+
+/** Quick to derive: the least that a key file may ask for. */
+const LEAST_COST = 1 << 14;
 
 const scratch = await scratchDirectory();
 const home = join(scratch.path, 'eu');
@@ -163,6 +171,29 @@ test('what cannot be checked is exit 2: no home, no store, bad arguments', async
   assert.is((await run(home, home)).exit, 2);
   assert.is((await run(home, '--repair')).exit, 2);
   for (const threads of ['-1', 'two', '', '1000']) assert.is((await run(home, `--threads=${threads}`)).exit, 2);
+});
+
+test('a passphrase that opens none of the key files is exit 2, one that opens some finds the others', async () => {
+  const copy = copyOf('encrypted');
+  const keys = keyDirectory(copy);
+  const encrypt = (purpose: KeyFilePurpose, words: string) =>
+    rewriteKeyAt(keyFilePath(keys, purpose), purpose, randomBytes(32), new Passphrase(utf8(words)), LEAST_COST);
+  for (const purpose of KEY_FILE_PURPOSES) await encrypt(purpose, 'one passphrase of ours');
+  const file = join(scratch.path, 'passphrase');
+  const check = async (words: string) => {
+    writeFileSync(file, words);
+    return run(copy, '--json', '--passphrase-file', file);
+  };
+  const other = await check('another passphrase of ours');
+  assert.equal([other.exit, other.out], [2, '']);
+  assert.match(other.err, /^fsck: .*identity.key: it does not open under this passphrase\n$/);
+  const marked = await check('\ufeffone passphrase of ours');
+  assert.is(marked.exit, 2);
+  assert.match(marked.err, 'under this passphrase, which begins with a byte order mark');
+  await encrypt('peer', 'another passphrase of ours');
+  const { exit, out } = await check('another passphrase of ours');
+  assert.is(exit, 1);
+  assert.match(out, '"key":"identity.key","detail"');
 });
 
 test('a store that another process has open is exit 2, and is left alone', async () => {
