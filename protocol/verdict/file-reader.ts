@@ -1,9 +1,11 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from '../shape-check.ts';
 import { parseJson } from '../json/parse.ts';
-import type { JsonValue } from '../json/value.ts';
+import { JsonError, type JsonValue } from '../json/value.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { BUNDLE_MAX_DEPTH, MAX_BUNDLE_CHARACTERS } from './bundle.ts';
+
+const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * The text of a file of proof (a bundle, a proof of misbehaviour, rosters, revocations) is of another shape, or too
@@ -29,6 +31,9 @@ export class FileError extends Error {
 export function fileJson(text: string): JsonValue {
   if (text.length > MAX_BUNDLE_CHARACTERS) {
     throw new FileError('too-long', '', `a file has at most ${MAX_BUNDLE_CHARACTERS} characters`);
+  }
+  if (text.startsWith(BYTE_ORDER_MARK)) {
+    throw new JsonError('syntax', 'it begins with a byte order mark: save it as UTF-8 without one');
   }
   return parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH, exactIntegers: true });
 }

@@ -145,6 +145,13 @@ test('a bundle of the first form is refused by one line that says what to do', a
   assert.match(lines[0] ?? '', /meridian-bundle\/1: fetch the record again from any node/);
 });
 
+test('a file that an editor saved with a byte order mark is unreadable, and is told so', async ({ folder }) => {
+  const path = await write(folder, 'marked.json', `\ufeff${JSON.stringify(good)}`);
+  const { code, text } = await run(folder, path, '--roster', pin);
+  assert.is(code, 2);
+  assert.match(text, /UNREADABLE: it begins with a byte order mark: save it as UTF-8 without one$/m);
+});
+
 test('doubled members, other bytes than UTF-8 and files over 16 MiB are unreadable', async ({ folder }) => {
   const doubled = JSON.stringify(good).replace('{"format"', '{"record":null,"format"');
   const paths = [await write(folder, 'doubled.json', doubled), join(folder, 'latin.json'), join(folder, 'long.json')];
