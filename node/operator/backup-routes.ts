@@ -81,7 +81,7 @@ async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof BackupError) throw refused(error.message);
+    if (error instanceof BackupError && error.code === 'target') throw refused(error.message);
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import { readHead } from '../../records/batch-tables.ts';
 import { groupTable } from '../../records/record-tables.ts';
 import type { Operation } from '../../store/operation.ts';
 import { Store } from '../../store/store.ts';
-import { BackupError } from './folder.ts';
+import { BackupError, fromSource } from './folder.ts';
 
 /** What one write of the copy holds at most. In bytes and rows. */
 const WRITE_BYTES = 1 << 20;
@@ -34,7 +34,8 @@ export type StoreCopy = Static<typeof StoreCopyShape>;
  * Nor is the mark that the node was stopped in order.
  *
  * Crash order: the row that says that this is a copy is the first one written, so not even a part of one passes for the
- * node's own store. Throws `BackupError` `target` where there is something already, and the signal's reason.
+ * node's own store. Throws `BackupError` `target` where there is something already, `source` where the chain's end does not
+ * read, and the signal's reason.
  */
 export async function copyStore(
   store: Store,
@@ -48,7 +49,7 @@ export async function copyStore(
   const unknown: Restoration = { takenAt, held: { batch: 0, next: 1 }, unsealed: 0, settled: null };
   await copy.write([restorationTable.put([node, takenAt], unknown)]);
   const { rows, bytes } = await copyRows(store, copy, signal);
-  const { held, unsealed } = await endOf(copy, node);
+  const { held, unsealed } = await fromSource(endOf(copy, node));
   await copy.write([restorationTable.put([node, takenAt], { takenAt, held, unsealed, settled: null })]);
   return { takenAt, held, unsealed, rows, bytes };
 }

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { reasonOf } from '../rows.ts';
 
 /**
  * `target` where it is to go there is something, or nothing can be written · `source` it cannot be copied · `no-backup`
@@ -16,6 +17,15 @@ export class BackupError extends Error {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super(message, { cause });
     this.code = code;
+  }
+}
+
+/** What a backup reads of the store that it copies. Throws `BackupError` `source` where that does not read. */
+export async function fromSource<Value>(reading: Promise<Value>): Promise<Value> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw new BackupError('source', `the store is damaged, as npm run fsck tells: ${reasonOf(error)}`, error);
   }
 }
 

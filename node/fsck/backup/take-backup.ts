@@ -20,7 +20,7 @@ import { Store } from '../../store/store.ts';
 import { fsck, type FsckResult } from '../fsck.ts';
 import type { Counts } from '../report.ts';
 import type { StoreCopy } from './copy-store.ts';
-import { BackupError, createFolder, filesBelow } from './folder.ts';
+import { BackupError, createFolder, filesBelow, fromSource } from './folder.ts';
 import { describeFile, type Manifest, MANIFEST_FILE, manifestText } from './manifest.ts';
 
 /** Between two looks at the copy, in milliseconds. */
@@ -185,7 +185,7 @@ async function copyLists(home: string, work: string): Promise<void> {
 
 async function writeRosters(work: string): Promise<void> {
   await using store = await Store.open(join(work, 'store'), { createIfMissing: false });
-  const rosters = await readNewestRosters(store);
+  const rosters = await fromSource(readNewestRosters(store));
   if (rosters === null) return;
   await createDurably(join(work, ROSTERS_FILE), `${JSON.stringify(rosterFileValue(rosters.given))}\n`, FILE_MODE);
 }

@@ -87,6 +87,21 @@ test('a stopped node whose log or tables are damaged is not backed up, and its f
   }
 });
 
+test('a stopped node whose rows do not read is not backed up, and what is wrong is told in words', async () => {
+  for (const rows of ['group/eu/', 'envelope/eu/', 'given-rosters/', 'log-state/', 'log-roster/']) {
+    const home = await homeOf(`unread-${rows.replaceAll('/', '-')}`);
+    {
+      await using store = await Store.open(join(home, 'store'));
+      const row = await store.first({ gte: rows, lt: `${rows}\u{10ffff}`, reverse: true });
+      if (row === undefined) throw new Error(`no row ${rows}`);
+      await store.write([{ type: 'put', key: row[0], value: Buffer.from('text') }]);
+    }
+    const { exit, text, isThere } = await backUp(home);
+    assert.equal([exit, isThere], [1, false], rows);
+    assert.match(text, /^backup: (the store is damaged, as npm run fsck tells|fsck finds)/, rows);
+  }
+});
+
 test('a stopped node is backed up without a byte of its store being changed', async () => {
   const home = await homeOf('whole');
   const before = await filesOf(home);
