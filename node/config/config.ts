@@ -98,6 +98,8 @@ const INTAKE_THREADS = { least: 0, most: 16, otherwise: 0 };
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 /** Whoever means milliseconds is told so. In seconds. */
 const MAX_BATCH_INTERVAL_SECONDS = 3_600;
+/** Of the pause between two readings of the topic, and of the wait for a second source, for the same reason. In seconds. */
+const MAX_READING_SECONDS = 3_600;
 /** Members refuse a batch of more. */
 const BATCH_RECORDS = { least: 1, most: MAX_BATCH_RECORDS, otherwise: MAX_BATCH_RECORDS };
 /** 20 GiB: of a million usual records and their proofs a pack takes about two. */
@@ -191,10 +193,10 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
     ...(LEDGER_SUBMIT_KEY === undefined ? {} : { submitKey: LEDGER_SUBMIT_KEY }),
     ...(LEDGER_READ_INTERVAL === undefined
       ? {}
-      : { readIntervalMs: positive(environment, 'LEDGER_READ_INTERVAL', 1) * 1000 }),
+      : { readIntervalMs: positive(environment, 'LEDGER_READ_INTERVAL', 1, MAX_READING_SECONDS) * 1000 }),
     ...(environment.LEDGER_SECOND_SOURCE === undefined
       ? {}
-      : { secondSourceMs: positive(environment, 'LEDGER_SECOND_SOURCE', 1) * 1000 }),
+      : { secondSourceMs: positive(environment, 'LEDGER_SECOND_SOURCE', 1, MAX_READING_SECONDS) * 1000 }),
     ...(environment.LEDGER_QUERIES_PER_HOUR === undefined
       ? {}
       : { queriesPerHour: positive(environment, 'LEDGER_QUERIES_PER_HOUR', 1) }),

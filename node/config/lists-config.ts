@@ -8,6 +8,8 @@ import type { Environment } from './environment.ts';
 import { ConfigError, positive } from './read-variable.ts';
 
 const DEFAULT_UPDATE_HOURS = 6;
+/** A week: lists change on most days. */
+const MAX_UPDATE_HOURS = 168;
 const HOUR_MS = 3_600_000;
 
 /** Where lists are kept up to date from; null where the operator imports them. Throws `ConfigError`. */
@@ -17,7 +19,7 @@ export function listsConfig(environment: Environment): ListUpdateConfig | null {
     if (environment.LISTS_UPDATE_HOURS !== undefined) throw new ConfigError('LISTS_UPDATE_HOURS needs LISTS_SOURCES');
     return null;
   }
-  const intervalMs = positive(environment, 'LISTS_UPDATE_HOURS', DEFAULT_UPDATE_HOURS) * HOUR_MS;
+  const intervalMs = positive(environment, 'LISTS_UPDATE_HOURS', DEFAULT_UPDATE_HOURS, MAX_UPDATE_HOURS) * HOUR_MS;
   return { sources: text === 'official' ? officialSources() : sourcesOf(text), intervalMs };
 }
 

@@ -38,17 +38,26 @@ test('a validity, a mirror and an interval that a node cannot work with are refu
       (LEDGER_MIRRORS) => [/^LEDGER_MIRRORS holds what is not an http\(s\) URL$/, { LEDGER_MIRRORS }] as const,
     ),
     [/^BATCH_INTERVAL is at most 3600$/, { BATCH_INTERVAL: '15000' }],
+    // 3,000,000 s are more than a timer of Node takes, which then rings after a millisecond.
+    ...['3601', '3000000'].flatMap((seconds): (readonly [RegExp, Environment])[] => [
+      [/^LEDGER_READ_INTERVAL is at most 3600$/, { LEDGER_READ_INTERVAL: seconds }],
+      [/^LEDGER_SECOND_SOURCE is at most 3600$/, { LEDGER_SECOND_SOURCE: seconds }],
+    ]),
   ];
   for (const [expected, variables] of refused) assert.match(refusalOf(variables), expected);
   const taken = configWith({
     LEDGER_VALID_SECONDS: '15',
     LEDGER_MIRRORS: 'https://one.example.org, http://127.0.0.1:5551',
     BATCH_INTERVAL: '3600',
+    LEDGER_READ_INTERVAL: '3600',
+    LEDGER_SECOND_SOURCE: '3600',
   });
   assert.equal(
-    [taken.ledger.validSeconds, taken.ledger.mirrors, taken.batchIntervalMs],
-    [15, ['https://one.example.org', 'http://127.0.0.1:5551'], 3_600_000],
+    [taken.ledger.validSeconds, taken.ledger.mirrors],
+    [15, ['https://one.example.org', 'http://127.0.0.1:5551']],
   );
+  const { batchIntervalMs, ledger } = taken;
+  for (const ms of [batchIntervalMs, ledger.readIntervalMs, ledger.secondSourceMs]) assert.is(ms, 3_600_000);
 });
 
 test.run();

@@ -53,6 +53,10 @@ test('what cannot work is refused at the start', () => {
   assert.match(refusalOf(sources({ 'un-sc-consolidated': stray })), 'no file of it');
   assert.match(refusalOf({ LISTS_UPDATE_HOURS: '6' }), 'needs LISTS_SOURCES');
   assert.match(refusalOf({ LISTS_SOURCES: 'official', LISTS_UPDATE_HOURS: '0' }), 'LISTS_UPDATE_HOURS');
+  assert.match(
+    refusalOf({ LISTS_SOURCES: 'official', LISTS_UPDATE_HOURS: '169' }),
+    'LISTS_UPDATE_HOURS is at most 168',
+  );
 });
 
 test.run();
