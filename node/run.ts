@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import pino from 'pino';
 import { RosterError } from '../protocol/log/roster-error.ts';
 import { LedgerConfigError } from './anchoring/ledger/config.ts';
+import { requireLedgerKeys } from './anchoring/ledger/ledger-key.ts';
 import { startApp } from './app.ts';
 import { requireCommandLine } from './config/command-line.ts';
 import { configOf, type NodeConfig } from './config/config.ts';
@@ -43,6 +44,7 @@ const { values: flags } = requireCommandLine(USAGE, { 'reread-ledger': { type: '
 const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
 try {
+  await requireLedgerKeys(config.ledger);
   if (flags['reread-ledger']) await rereadLedger(config, log);
   await using context = await openContext(config, log);
   await using app = await startApp(context, stop.signal);

@@ -219,7 +219,8 @@ export class AnchorSubmission {
       if (!(error instanceof LedgerError)) throw error;
       this.#failures++;
       noteContact('answered', error.code);
-      log.error({ ...subjectOf(this.#row), code: error.code }, 'the ledger refuses an anchor; trying again');
+      const named = { ...subjectOf(this.#row), code: error.code, ...settingOf(error.code, 'LEDGER_OPERATOR_KEY') };
+      log.error(named, 'the ledger refuses an anchor; trying again');
     }
   }
 
@@ -242,7 +243,8 @@ export class AnchorSubmission {
     } else if (receipt.kind === 'failed' && receipt.code !== this.#failedBy) {
       this.#failedBy = receipt.code;
       noteContact('answered', receipt.code);
-      log.error({ ...subjectOf(this.#row), code: receipt.code }, 'an anchor failed at consensus');
+      const named = { ...subjectOf(this.#row), code: receipt.code, ...settingOf(receipt.code, 'LEDGER_SUBMIT_KEY') };
+      log.error(named, 'an anchor failed at consensus');
     }
   }
 
@@ -288,6 +290,14 @@ export class AnchorSubmission {
     await naming.readToEnd(signal);
     return !signal.aborted && (await this.#standing()) === 'open';
   }
+}
+
+/**
+ * The variable that a missing signature speaks of, for the log: a consensus node checks that of the payer before it takes a
+ * transaction; that which the topic asks for is missed at consensus.
+ */
+function settingOf(code: string, key: 'LEDGER_OPERATOR_KEY' | 'LEDGER_SUBMIT_KEY'): { readonly setting?: string } {
+  return code === 'INVALID_SIGNATURE' ? { setting: key } : {};
 }
 
 /** What a row is about, for the log. */

@@ -16,6 +16,7 @@ import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
 import {
   ConfigError,
+  hostAndPort,
   httpUrls,
   list,
   type ListenAddress,
@@ -217,8 +218,8 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
 function ledgerNodes(text: string): Record<string, EntityId> {
   const nodes: Record<string, EntityId> = {};
   for (const entry of list(text)) {
-    const [address = '', account = ''] = entry.split('=');
-    if (address === '' || !isEntityId(account)) {
+    const [address = '', account = '', ...more] = entry.split('=');
+    if (hostAndPort(address) === null || !isEntityId(account) || more.length > 0) {
       throw new ConfigError('LEDGER_NODES is host:port=0.0.n, separated by commas');
     }
     nodes[address] = account;

@@ -13,7 +13,7 @@ export interface ListenAddress {
 }
 
 const MAX_PORT = 65_535;
-const LISTEN_ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
+const HOST_AND_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
 const HTTP = new Set(['http:', 'https:']);
 
 /** The variable's text. Throws `ConfigError` where it is not set. */
@@ -77,11 +77,17 @@ export function port(environment: Environment, name: Variable, otherwise: number
 export function listenAddress(environment: Environment, name: Variable, otherwise: ListenAddress): ListenAddress {
   const text = environment[name];
   if (text === undefined) return otherwise;
-  const [, ipv6, other, digits] = LISTEN_ADDRESS.exec(text) ?? [];
+  const address = hostAndPort(text);
+  if (address === null) throw new ConfigError(`${name} is not host:port`);
+  return address;
+}
+
+/** Of `host:port`; null where it is not that. */
+export function hostAndPort(text: string): ListenAddress | null {
+  const [, ipv6, other, digits] = HOST_AND_PORT.exec(text) ?? [];
   const host = ipv6 ?? other;
   const number = Number(digits);
-  if (host === undefined || number > MAX_PORT) throw new ConfigError(`${name} is not host:port`);
-  return { host, port: number };
+  return host === undefined || number > MAX_PORT ? null : { host, port: number };
 }
 
 export function oneOf<Choice extends string>(

@@ -36,6 +36,8 @@ test('settings that do not go with the roster or the key files end the start wit
     await writeFile(notJson, '[{');
     const wrong: readonly (readonly [Record<string, string>, RegExp])[] = [
       [{ LEDGER_OPERATOR_ID: '0.0.9' }, /^LEDGER_OPERATOR_ID 0\.0\.9 is no account of eu: .*\n$/],
+      [{ LEDGER_OPERATOR_KEY: 'foo' }, /^LEDGER_OPERATOR_KEY: a ledger key is .*\n$/],
+      [{ LEDGER_SUBMIT_KEY: 'foo' }, /^LEDGER_SUBMIT_KEY: a ledger key is .*\n$/],
       [{}, /^the ledger test needs LEDGER_NODES and LEDGER_MIRRORS\n$/],
       [{ NODE_ID: 'us' }, /^.*us.*\n$/],
       [{ NODE_HOME: folder }, /^.*identity\.key does not exist\n$/],

@@ -9,7 +9,7 @@ import type { SpendLimits } from './spend-guard.ts';
  */
 export const VALID_SECONDS = { least: 15, most: 120, otherwise: 120 } as const;
 
-/** What the operator says of the ledger does not go with the roster. */
+/** What the operator says of the ledger cannot be used, or does not go with the roster. */
 export class LedgerConfigError extends Error {
   override readonly name = 'LedgerConfigError';
 }

@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { decodeHex } from '../../../protocol/bytes.ts';
-import type { PublicKey, Sdk } from './hedera-sdk.ts';
+import { type AnchoringConfig, LedgerConfigError } from './config.ts';
+import { loadSdk, type PublicKey, type Sdk } from './hedera-sdk.ts';
 
 /** A key that signs ledger transactions. */
 export interface LedgerKey {
@@ -14,22 +15,52 @@ const SEED_BYTES = 32;
 const PKCS8_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_HEADER_BYTES = 12;
 
+const FORMS = 'a ledger key is 32 bytes of Ed25519 seed or a DER private key, in hex';
+
 const signOffThread = promisify(sign);
 
 /**
+ * Throws `LedgerConfigError` naming the variable that holds no key in one of the forms of `AnchoringConfig`. Loads the SDK
+ * only for what is not Ed25519.
+ */
+export async function requireLedgerKeys({
+  operatorKey: LEDGER_OPERATOR_KEY,
+  submitKey: LEDGER_SUBMIT_KEY,
+}: Pick<AnchoringConfig, 'operatorKey' | 'submitKey'>): Promise<void> {
+  for (const [variable, hex] of Object.entries({ LEDGER_OPERATOR_KEY, LEDGER_SUBMIT_KEY })) {
+    if (hex === undefined) continue;
+    try {
+      if (ed25519Seed(hex) === null) ecdsaKey(await loadSdk(), hex);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new LedgerConfigError(`${variable}: ${error.message}`);
+    }
+  }
+}
+
+/**
  * Reads a key in the forms of `AnchoringConfig`. Ed25519 signs natively, a thousand times faster than the SDK does;
- * ECDSA needs Keccak and is left to the SDK. Throws on anything else, without the key in the message.
+ * ECDSA needs Keccak and is left to the SDK. Throws `TypeError` on anything else, without the key in the message.
  */
 export function readLedgerKey(sdk: Sdk, hex: string): LedgerKey {
-  const bytes = decodeHex(hex);
-  if (bytes.length === SEED_BYTES) return ed25519Key(sdk, bytes);
-  if (
-    bytes.length === PKCS8_HEADER.length + SEED_BYTES &&
-    PKCS8_HEADER.equals(bytes.subarray(0, PKCS8_HEADER.length))
-  ) {
-    return ed25519Key(sdk, bytes.subarray(PKCS8_HEADER.length));
+  const seed = ed25519Seed(hex);
+  return seed === null ? ecdsaKey(sdk, hex) : ed25519Key(sdk, seed);
+}
+
+/** Null where it has another form. Throws `TypeError` where it is no hex. */
+function ed25519Seed(hex: string): Uint8Array | null {
+  const bytes = bytesOf(hex);
+  if (bytes.length === SEED_BYTES) return bytes;
+  if (bytes.length !== PKCS8_HEADER.length + SEED_BYTES) return null;
+  return PKCS8_HEADER.equals(bytes.subarray(0, PKCS8_HEADER.length)) ? bytes.subarray(PKCS8_HEADER.length) : null;
+}
+
+function bytesOf(hex: string): Uint8Array {
+  try {
+    return decodeHex(hex.toLowerCase());
+  } catch {
+    throw new TypeError(FORMS);
   }
-  return ecdsaKey(sdk, hex);
 }
 
 function ed25519Key(sdk: Sdk, seed: Uint8Array): LedgerKey {
@@ -40,9 +71,9 @@ function ed25519Key(sdk: Sdk, seed: Uint8Array): LedgerKey {
 
 function ecdsaKey(sdk: Sdk, hex: string): LedgerKey {
   try {
-    const key = sdk.PrivateKey.fromStringDer(hex);
+    const key = sdk.PrivateKey.fromStringDer(hex.toLowerCase());
     return { publicKey: key.publicKey, sign: async (body) => key.sign(body) };
   } catch {
-    throw new TypeError('a ledger key is 32 bytes of Ed25519 seed or a DER private key, in lower-case hex');
+    throw new TypeError(FORMS);
   }
 }

@@ -1,9 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnchorSubmission, type Freezing, type SubmissionPort } from '../../../node/anchoring/anchor-submission.ts';
 import { type BatchRow, freeze, noteSubmitted, type OutboxRow, readOutbox } from '../../../node/anchoring/outbox.ts';
 import {
+  LedgerError,
   type ReceiptOutcome,
   type SubmitOutcome,
   transactionId,
@@ -12,7 +14,7 @@ import { MirrorClient } from '../../../node/anchoring/ledger/mirror-client.ts';
 import { Store } from '../../../node/store/store.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
-import { anchorMessage, sealedBatch, silent, temporaryDirectory } from './anchoring-node.ts';
+import { anchorMessage, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
 
 const NOW = 1_763_717_400_000;
 const SECOND = 1_000;
@@ -34,6 +36,8 @@ class SubmissionFixture {
   /** What was asked of the ledger, in order. */
   readonly asked: string[] = [];
   readonly contacts: (string | null)[] = [];
+  /** What was logged, a line of JSON each. */
+  readonly logged: string[] = [];
   submit: () => SubmitOutcome = () => 'accepted';
   receipt: () => ReceiptOutcome = () => ({ kind: 'unknown' });
   freezeNext: () => Freezing = () => ({ kind: 'held', milliseconds: 0 });
@@ -68,7 +72,7 @@ class SubmissionFixture {
       now: () => this.clock,
       monotonic: () => this.passed,
       random: () => 0,
-      log: silent,
+      log: pino({}, { write: (line) => void this.logged.push(line) }),
       signal: this.end.signal,
       freezeNext: async () => this.freezeNext(),
       onNamed: () => {},
@@ -150,6 +154,22 @@ test('a transaction that is sent again is noted as submitted once, and a failure
     row?.history.map(({ status }) => status),
     ['prepared', 'submitted'],
   );
+  // The payer's signature was there: it is the topic's that lacks.
+  const failures = stage.logged.filter((line) => line.includes('failed at consensus'));
+  assert.match(failures[0] ?? '', '"setting":"LEDGER_SUBMIT_KEY"');
+  assert.not.match(failures[1] ?? '"setting"', '"setting"');
+});
+
+test('where a node misses the signature of who pays, the log names the setting of that key', async () => {
+  await using directory = await temporaryDirectory();
+  await using store = await Store.open(directory.path);
+  const stage = new SubmissionFixture(store, frozen(100));
+  stage.submit = () => {
+    stage.end.abort();
+    throw new LedgerError('INVALID_SIGNATURE', 'the ledger refused the transaction: INVALID_SIGNATURE');
+  };
+  await stage.submission.run();
+  assert.match(stage.logged.join(''), '"setting":"LEDGER_OPERATOR_KEY"');
 });
 
 test('an accepted transaction that the ledger lost is sent again while it is valid, whatever its clock does', async () => {

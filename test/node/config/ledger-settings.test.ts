@@ -37,6 +37,9 @@ test('a validity, a mirror and an interval that a node cannot work with are refu
     ...['foo', 'mirror.example.org:443', 'ftp://mirror.example.org', 'https://mirror.example.org,foo'].map(
       (LEDGER_MIRRORS) => [/^LEDGER_MIRRORS holds what is not an http\(s\) URL$/, { LEDGER_MIRRORS }] as const,
     ),
+    ...['foo=0.0.3', '127.0.0.1:4301', '127.0.0.1:4301=3', '127.0.0.1:70000=0.0.3', '127.0.0.1:4301=0.0.3=0.0.4'].map(
+      (LEDGER_NODES) => [/^LEDGER_NODES is host:port=0\.0\.n, separated by commas$/, { LEDGER_NODES }] as const,
+    ),
     [/^BATCH_INTERVAL is at most 3600$/, { BATCH_INTERVAL: '15000' }],
     // 3,000,000 s are more than a timer of Node takes, which then rings after a millisecond.
     ...['3601', '3000000'].flatMap((seconds): (readonly [RegExp, Environment])[] => [
@@ -48,6 +51,7 @@ test('a validity, a mirror and an interval that a node cannot work with are refu
   const taken = configWith({
     LEDGER_VALID_SECONDS: '15',
     LEDGER_MIRRORS: 'https://one.example.org, http://127.0.0.1:5551',
+    LEDGER_NODES: '127.0.0.1:4301=0.0.3,[::1]:4302=0.0.4,ledger.example.org:50211=0.0.5',
     BATCH_INTERVAL: '3600',
     LEDGER_READ_INTERVAL: '3600',
     LEDGER_SECOND_SOURCE: '3600',
@@ -57,6 +61,7 @@ test('a validity, a mirror and an interval that a node cannot work with are refu
     [15, ['https://one.example.org', 'http://127.0.0.1:5551']],
   );
   const { batchIntervalMs, ledger } = taken;
+  assert.equal(Object.values(ledger.nodes ?? {}), ['0.0.3', '0.0.4', '0.0.5']);
   for (const ms of [batchIntervalMs, ledger.readIntervalMs, ledger.secondSourceMs]) assert.is(ms, 3_600_000);
 });
 
