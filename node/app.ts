@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { dailyHeadDraft } from './accounts/audit-log/daily-head-draft.ts';
 import { DailyHeads } from './accounts/audit-log/daily-heads.ts';
+import { listening } from './config/read-variable.ts';
 import type { NodeContext } from './context.ts';
 import { endReread } from './federation/reread.ts';
 import { createApp, UncountedAnswers } from './http/app.ts';
@@ -38,18 +39,21 @@ export interface NodeApp extends AsyncDisposable {
 /**
  * Starts a node's loops and listeners. Its API answers what anyone may read at once; records are accepted once this
  * resolves, which may take until the ledger and the other members have told how far this node's chain goes. The signal
- * gives up the start. Disposing it closes the listeners first, so that what was accepted is still answered, and leaves
- * the context open.
+ * gives up the start. Throws `ConfigError` or `PeerListenError` where it cannot listen. Disposing it closes the
+ * listeners first, so that what was accepted is still answered, and leaves the context open.
  */
 export async function startApp(context: NodeContext, signal = new AbortController().signal): Promise<NodeApp> {
   const { config, log, intake, sealer, federation, start } = context;
   await using starting = new AsyncDisposableStack();
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
-  const metrics = starting.use(await listenForMetrics(context.metrics, config.metrics, log));
+  const metrics = starting.use(
+    await listening('METRICS_LISTEN', listenForMetrics(context.metrics, config.metrics, log)),
+  );
   await federation.prepare();
   const payments: { gate: PaidGate | undefined } = { gate: undefined };
-  const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
+  const paidGate = () => payments.gate;
+  const http = starting.use(await listening('HTTP_HOST, HTTP_PORT', listenForAll(context, monitor, paidGate)));
   // What talks to other members takes a moment to load, and nothing that anyone may read needs it.
   await federation.start();
   context.foreignStatements.start();

@@ -17,7 +17,9 @@ import { boundHeapGrowth } from './metrics/heap-growth.ts';
 import { RosterFileError } from './log/members/given-rosters.ts';
 import { PressedHeap } from './metrics/pressed-heap.ts';
 import { RestingHeap } from './metrics/resting-heap.ts';
+import { SourcesError } from './services/regulatory-feed/sources.ts';
 import { StoreError } from './store/store.ts';
+import { PeerListenError } from './transport/errors.ts';
 import { rereadLedger } from './wiring/key-services.ts';
 
 // Registered before anything opens: a signal during the start still ends the node in order.
@@ -28,14 +30,17 @@ process.once('disconnect', () => stop.abort());
 // It may have gone while this file was loaded; undefined where there never was one.
 if (process.connected === false) stop.abort();
 
-/** What a start fails by where the roster, the home's key files or their passphrase do not go with the settings. */
+/** What a start fails by where something that the settings name cannot be used, or does not go with them. */
 const WRONG_SETTINGS = [
+  ConfigError,
   LedgerConfigError,
   MembershipError,
   RosterFileError,
   RosterError,
   KeyFileError,
   PassphraseError,
+  SourcesError,
+  PeerListenError,
 ];
 const USAGE = 'usage: npm run node [-- --reread-ledger]';
 

@@ -99,7 +99,7 @@ const INTAKE_THREADS = { least: 0, most: 16, otherwise: 0 };
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 /** Whoever means milliseconds is told so. In seconds. */
 const MAX_BATCH_INTERVAL_SECONDS = 3_600;
-/** Of the pause between two readings of the topic, and of the wait for a second source, for the same reason. In seconds. */
+/** Of the pause between readings of the topic, and of the wait for a second source, for the same reason. In seconds. */
 const MAX_READING_SECONDS = 3_600;
 /** Members refuse a batch of more. */
 const BATCH_RECORDS = { least: 1, most: MAX_BATCH_RECORDS, otherwise: MAX_BATCH_RECORDS };

@@ -33,6 +33,16 @@ export function parse<Value>(environment: Environment, name: Variable, read: (te
   }
 }
 
+/** What listens where the variables say; what the system says against it becomes a `ConfigError` with its message. */
+export async function listening<Listening>(names: string, opening: Promise<Listening>): Promise<Listening> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw new ConfigError(`${names}: ${error.message}`);
+    throw error;
+  }
+}
+
 /** Throws `ConfigError` where the variable is no number above 0, or more than `most`. */
 export function positive(
   environment: Environment,

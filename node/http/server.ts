@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Server as NetServer, Socket } from 'node:net';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ADDRESS_ALLOWANCE, CONNECTIONS } from '../accounts/limits/allowances.ts';
 import { type Addresses, addressKey, plainAddress } from '../accounts/limits/client-address.ts';
 import type { HttpConfig } from '../config/config.ts';
+import { ConfigError } from '../config/read-variable.ts';
 import { AddressList } from '../outbound/address-list.ts';
 import { isLoopback } from '../outbound/redirects.ts';
 import { listenOnQueues, startListening, stopListening } from './accept-queues.ts';
@@ -99,7 +101,8 @@ export type ConnectionWatch = Pick<ConnectionBounds, 'onRefused' | 'onStranger'>
 /**
  * Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. `baseUrl` is the server's public
  * address, without a slash at its end. Beyond this machine, HTTP in the clear is spoken with the operator's proxies
- * alone: `onStranger` is told of anyone else, whose connection is closed.
+ * alone: `onStranger` is told of anyone else, whose connection is closed. Throws `ConfigError` where the certificate or
+ * its key cannot be used.
  */
 export async function listen(
   handler: RequestListener,
@@ -123,8 +126,24 @@ export async function listen(
 }
 
 async function tlsOptions({ certFile, keyFile }: NonNullable<HttpConfig['tls']>) {
-  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+  const cert = await readPem('TLS_CERT', certFile, (text) => ({ cert: text }));
+  const key = await readPem('TLS_KEY', keyFile, (text) => ({ cert, key: text }));
   return { cert, key, minVersion: 'TLSv1.3' as const, handshakeTimeout: HANDSHAKE_MS };
+}
+
+/** Throws `ConfigError` naming the variable whose file cannot be read, or does not serve as `options` has it. */
+async function readPem(
+  name: 'TLS_CERT' | 'TLS_KEY',
+  file: string,
+  options: (text: Buffer) => SecureContextOptions,
+): Promise<Buffer> {
+  try {
+    const text = await readFile(file);
+    createSecureContext(options(text));
+    return text;
+  } catch (error) {
+    throw new ConfigError(`${name}: ${file}: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
 }
 
 /** Listens on a socket in the file system, which only its owner can reach. */

@@ -28,6 +28,23 @@ export class TransportError extends Error {
   }
 }
 
+/** The node cannot listen where it is told to be reached by its peers. */
+export class PeerListenError extends Error {
+  override readonly name = 'PeerListenError';
+}
+
+/** Names of what libp2p throws at a start for addresses that it cannot listen on, or that are none. */
+const LISTEN_FAULTS = new Set(['UnsupportedListenAddressesError', 'InvalidMultiaddrError']);
+/** In what libp2p says: the first address at fault, and why. The stack stands below. */
+const ADDRESS_AT_FAULT = /^ {2}(\/.*)$/m;
+
+/** What a start failed by: a `PeerListenError` of one line where an address of `PEER_LISTEN` is at fault. */
+export function startFaultOf(error: unknown): unknown {
+  if (!(error instanceof Error) || !LISTEN_FAULTS.has(error.name)) return error;
+  const [line = ''] = error.message.split('\n');
+  return new PeerListenError(`PEER_LISTEN: ${ADDRESS_AT_FAULT.exec(error.message)?.[1] ?? line}`, { cause: error });
+}
+
 /** Text of anything thrown, for logs and states. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -14,7 +14,7 @@ import {
   type TransportOptions,
   type WireFault,
 } from './contract.ts';
-import { TransportError } from './errors.ts';
+import { startFaultOf, TransportError } from './errors.ts';
 import { FloodGuard } from './flood-guard.ts';
 import type { GossipTransport } from './gossip.ts';
 import type { MeridianNode } from './libp2p-node.ts';
@@ -164,6 +164,7 @@ class Libp2pTransport implements Transport {
     });
   }
 
+  /** Throws `PeerListenError` where it cannot listen. */
   async start(): Promise<void> {
     this.#ending.signal.throwIfAborted();
     if (this.#starting !== null) throw new Error('the transport has been started already');
@@ -261,7 +262,7 @@ class Libp2pTransport implements Transport {
       gossip.join();
     } catch (error) {
       await node.stop();
-      throw error;
+      throw startFaultOf(error);
     }
     if (!signal.aborted) for (const task of [redial, watchdog]) task.start();
     return {

@@ -20,8 +20,8 @@ const FORMS = 'a ledger key is 32 bytes of Ed25519 seed or a DER private key, in
 const signOffThread = promisify(sign);
 
 /**
- * Throws `LedgerConfigError` naming the variable that holds no key in one of the forms of `AnchoringConfig`. Loads the SDK
- * only for what is not Ed25519.
+ * Throws `LedgerConfigError` naming the variable that holds no key in one of the forms of `AnchoringConfig`. Loads the
+ * SDK only for what is not Ed25519.
  */
 export async function requireLedgerKeys({
   operatorKey: LEDGER_OPERATOR_KEY,
