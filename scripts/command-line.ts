@@ -1,5 +1,5 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { type readCommandLine, UsageError } from '../node/config/command-line.ts';
+import { endWithUsageError, type readCommandLine, UsageError } from '../node/config/command-line.ts';
 
 /** The values of flags that were given, and of those with a default. */
 export type FlagsOf<Options extends ParseArgsOptionsConfig> = ReturnType<typeof readCommandLine<Options>>['values'];
@@ -27,6 +27,24 @@ export function readCommand<Name extends string>(
   const { words: wanted = words.length } = form;
   if (words.length !== wanted) throw new UsageError(`${name} takes ${wanted} words, not ${words.length}`);
   return { name, words };
+}
+
+/** The whole number of this text, such as a flag has it; null where it is none within the bounds, both of them allowed. */
+export function wholeNumberOf(text: string, least: number, most = Number.MAX_SAFE_INTEGER): number | null {
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= least && value <= most ? value : null;
+}
+
+/** The whole number, at least so large, of a flag of this process's command line. Ends the process where it is none. */
+export function requireWhole<Name extends string>(
+  flags: Readonly<Record<Name, string>>,
+  name: Name,
+  least = 0,
+): number {
+  const value = wholeNumberOf(flags[name], least);
+  return (
+    value ?? endWithUsageError(new UsageError(`--${name} is a whole number${least > 0 ? `, at least ${least}` : ''}`))
+  );
 }
 
 /** Throws `UsageError` where both flags are given. */

@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireCommandLine } from '../node/config/command-line.ts';
+import { endWithUsageError, requireCommandLine, UsageError } from '../node/config/command-line.ts';
 import { machineLine } from './bench/machine.ts';
 import { tableText } from './bench/table.ts';
+import { requireWhole, wholeNumberOf } from './command-line.ts';
 import type { Measured } from './scaling/measured.ts';
 import { fit } from './scaling/model.ts';
 import { simulate } from './scaling/simulation.ts';
@@ -24,6 +25,9 @@ stores and computes. The model is made of the first two sizes and held against t
 
 const MEMORY = '/dev/shm';
 
+/** A smaller federation has nobody to send to. */
+const LEAST_MEMBERS = 2;
+
 /** Records a day of all members together, in the extrapolation. */
 const RECORDS_A_DAY = 10_000_000;
 
@@ -35,24 +39,27 @@ const { values: flags } = requireCommandLine(USAGE, {
   home: { type: 'string', default: existsSync(MEMORY) ? MEMORY : tmpdir() },
   json: { type: 'string' },
 });
+const sizes = sizesOf(flags.sizes);
+const records = requireWhole(flags, 'records', 1);
+const idleMs = requireWhole(flags, 'idle', 1) * 1000;
+const mostDeviation = requireWhole(flags, 'most-deviation') / 100;
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
 
 console.log(machineLine());
 const all: Measured[] = [];
-for (const size of flags.sizes.split(',')) all.push(await measure(Number(size)));
+for (const size of sizes) all.push(await measure(size));
 if (flags.json !== undefined) await writeFile(flags.json, `${JSON.stringify(all, null, 2)}\n`);
 const [first, second] = all;
 const last = all.at(-1);
-if (first === undefined || second === undefined || last === undefined) throw new RangeError('--sizes has two or more');
+if (first === undefined || second === undefined || last === undefined) throw new RangeError('two sizes are measured');
 console.log(`\n${tableText(measuredTable(all))}`);
 const missed = deviations(fit(first, second), last);
 console.log(`\nThe model of ${first.members} and ${second.members} members against ${last.members}:\n`);
 console.log(tableText(deviationTable(missed)));
 console.log(`\n${RECORDS_A_DAY} records a day, the model made of ${first.members} and ${last.members} members:\n`);
 console.log(tableText(dayTable(fit(first, last), ways())));
-const most = Number(flags['most-deviation']) / 100;
-const wrong = missed.filter(({ deviation }) => !(Math.abs(deviation) <= most));
+const wrong = missed.filter(({ deviation }) => !(Math.abs(deviation) <= mostDeviation));
 for (const { what } of wrong) console.log(`\nThe model misses by more than it may: ${what}`);
 process.exit(wrong.length === 0 ? 0 : 1);
 
@@ -62,14 +69,24 @@ async function measure(members: number): Promise<Measured> {
     return await simulate({
       members,
       home,
-      records: Number(flags.records),
-      idleMs: Number(flags.idle) * 1000,
+      records,
+      idleMs,
       signal: interrupted.signal,
       say: (line) => console.error(`  … ${line}`),
     });
   } finally {
     await rm(home, { recursive: true, force: true });
   }
+}
+
+/** The model is made of the first two, which must differ. */
+function sizesOf(text: string): number[] {
+  const given = text.split(',');
+  const whole = given.flatMap((size) => wholeNumberOf(size, LEAST_MEMBERS) ?? []);
+  if (whole.length === given.length && whole.length > 1 && whole[0] !== whole[1]) return whole;
+  return endWithUsageError(
+    new UsageError(`--sizes is two sizes or more, each another, of ${LEAST_MEMBERS} members at least`),
+  );
 }
 
 function ways(): Way[] {

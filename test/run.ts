@@ -1,9 +1,8 @@
 // The `npm test` runner: every test/**/*.test.ts, a few in a process, but for the long ones (`*.long.test.ts`), which
 // `--long` runs alone. Other arguments are parts of paths: only files whose path contains one of them run, long or not.
-// Both show what the tests measured. `--seed S` generates other cases than the usual ones, `--times` ends with the
-// processor time of each file.
+// Both show what the tests measured.
 import { relative } from 'node:path';
-import { parseArgs } from 'node:util';
+import { endWithUsageError, requireCommandLine, UsageError } from '../node/config/command-line.ts';
 import { type Batch, PROCESSES_AT_ONCE, type Schedule, schedule, type Selection } from './runner/schedule.ts';
 import { readSeed, SEED, SEED_VARIABLE } from './runner/seed.ts';
 import { parseFigures } from './runner/uvu-totals.ts';
@@ -15,16 +14,23 @@ const interrupt = new AbortController();
 process.on('SIGINT', () => interrupt.abort());
 process.on('SIGTERM', () => interrupt.abort());
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const USAGE = `npm test -- [PART-OF-PATH…] [--long] [--seed ${SEED}] [--times]
+
+Every test file but the long ones, or those whose path contains one of these parts, long or not.
+  --long    the long ones alone
+  --seed S  generates other cases than the usual ones
+  --times   ends with the processor time of each file`;
+const { values, positionals } = requireCommandLine(
+  USAGE,
+  {
     long: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(SEED) },
     times: { type: 'boolean', default: false },
   },
-});
+  { allowPositionals: true },
+);
 const selection = selectionOf(positionals);
-const seed = readSeed(values.seed);
+const seed = readSeed(values.seed) ?? endWithUsageError(new UsageError('--seed is a whole number below 2^31'));
 process.env[SEED_VARIABLE] = String(seed);
 console.log(`generated cases are those of seed ${seed}`);
 const files = await schedule(import.meta.dirname, selection);

@@ -293,8 +293,8 @@ export class AnchorSubmission {
 }
 
 /**
- * The variable that a missing signature speaks of, for the log: a consensus node checks that of the payer before it takes
- * a transaction; that which the topic asks for is missed at consensus.
+ * The variable that a missing signature speaks of, for the log: a consensus node checks that of the payer before it
+ * takes a transaction; that which the topic asks for is missed at consensus.
  */
 function settingOf(code: string, key: 'LEDGER_OPERATOR_KEY' | 'LEDGER_SUBMIT_KEY'): { readonly setting?: string } {
   return code === 'INVALID_SIGNATURE' ? { setting: key } : {};

@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireCommandLine } from '../../node/config/command-line.ts';
+import { requireWhole } from '../../scripts/command-line.ts';
 import { differential } from './differential.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
 import { nodeJudge } from './node-judge.ts';
@@ -13,8 +14,8 @@ const { values } = requireCommandLine(USAGE, {
   bundles: { type: 'string', default: '10000' },
   seed: { type: 'string', default: String(randomInt(1e9)) },
 });
-const bundles = Number(values.bundles);
-const seed = Number(values.seed);
+const bundles = requireWhole(values, 'bundles', 1);
+const seed = requireWhole(values, 'seed');
 const judges = [libraryJudge(), commandJudge(), await browserJudge()];
 console.log(`${bundles} bundles, seed ${seed}: ${judges.map(({ name }) => name).join(' · ')} · node`);
 const started = Date.now();

@@ -1,6 +1,7 @@
 // `npm run fuzz -- --requests N --seed S`: a longer attack than that of `npm test`, on a node of its own.
 import { randomInt } from 'node:crypto';
 import { requireCommandLine } from '../../node/config/command-line.ts';
+import { requireWhole } from '../../scripts/command-line.ts';
 import { attack } from './attack.ts';
 import { startFuzzTarget } from './fuzz-target.ts';
 import { print, verdict } from './verdict.ts';
@@ -10,8 +11,8 @@ const { values } = requireCommandLine(USAGE, {
   requests: { type: 'string', default: '200000' },
   seed: { type: 'string', default: String(randomInt(1e9)) },
 });
-const requests = Number(values.requests);
-const seed = Number(values.seed);
+const requests = requireWhole(values, 'requests', 1);
+const seed = requireWhole(values, 'seed');
 console.log(`${requests} requests, seed ${seed}`);
 await using victim = await startFuzzTarget();
 const report = await attack(victim.node, { requests, seed, keys: victim.keys });

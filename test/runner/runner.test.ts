@@ -23,7 +23,9 @@ class Playground {
 
   constructor(files: Record<string, string>) {
     mkdirSync(join(this.folder, 'test/runner'), { recursive: true });
-    cpSync(join(import.meta.dirname, '../run.ts'), join(this.folder, 'test/run.ts'));
+    for (const path of ['test/run.ts', 'node/config/command-line.ts', 'scripts/command-line.ts']) {
+      cpSync(join(import.meta.dirname, '../..', path), join(this.folder, path));
+    }
     for (const name of [
       'marked-output.ts',
       'port-share.ts',
@@ -101,7 +103,7 @@ test('every run has one seed, and says which; it is another where another is ask
     assert.match(output, `generated cases are those of seed ${expected}\n`);
     assert.match(output, `     has ${expected}\n`);
   }
-  for (const wrong of ['today', '-1', '2147483648']) assert.is(playground.run('one', '--seed', wrong).status, 1, wrong);
+  for (const wrong of ['today', '-1', '2147483648']) assert.is(playground.run('one', '--seed', wrong).status, 2, wrong);
 });
 
 test('a failing test shows its whole output and makes the exit code 1', () => {

@@ -2,7 +2,8 @@
 // same seed kills the same nodes; `--from` goes on with a later kill, on a federation made again. Ctrl-C ends it with a
 // check.
 import { randomInt } from 'node:crypto';
-import { endWithUsageError, requireCommandLine, UsageError } from '../../node/config/command-line.ts';
+import { requireCommandLine } from '../../node/config/command-line.ts';
+import { requireWhole } from '../../scripts/command-line.ts';
 import { soak } from './soak.ts';
 
 const USAGE = `npm run soak -- [--kills 1000] [--seed S] [--from K] [--check-every 100]\n\nNodes under load, killed at random moments; the same seed kills the same nodes.`;
@@ -15,15 +16,17 @@ const { values } = requireCommandLine(USAGE, {
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
 
-const seed = whole('seed');
-const from = whole('from');
+const seed = requireWhole(values, 'seed');
+const from = requireWhole(values, 'from');
+const kills = requireWhole(values, 'kills');
+const checkEvery = Math.max(1, requireWhole(values, 'check-every'));
 console.log(`seed ${seed}`);
 const started = performance.now();
 const { next, acknowledged, failures } = await soak({
   seed,
   from,
-  kills: whole('kills'),
-  checkEvery: Math.max(1, whole('check-every')),
+  kills,
+  checkEvery,
   signal: interrupt.signal,
   print: (line) => console.log(line),
 });
@@ -34,9 +37,3 @@ console.log(
 console.log(`to go on: --seed ${seed} --from ${next}`);
 for (const failure of failures) console.log(`FAIL ${failure}`);
 process.exitCode = failures.length === 0 ? 0 : 1;
-
-function whole(name: keyof typeof values): number {
-  const value = Number(values[name]);
-  if (!Number.isSafeInteger(value) || value < 0) endWithUsageError(new UsageError(`--${name} is a whole number`));
-  return value;
-}
