@@ -7,7 +7,6 @@ import { clusterTable } from './supervisor/table.ts';
 import { toldToStop } from './told-to-stop.ts';
 
 const { home, production, inherited } = readClusterEnvironment();
-if (production) throw new Error('the local cluster is for development; NODE_ENV=production refuses it');
 
 const USAGE = `npm start [-- --fresh] [--port-base N]
 
@@ -23,6 +22,10 @@ if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000) {
   endWithUsageError(new UsageError('--port-base is a port number'), NAME);
 }
 
+if (production) {
+  console.error(`${NAME}: the local cluster is for development; NODE_ENV=production refuses it`);
+  process.exit(1);
+}
 process.exit(await run());
 
 /** Runs the cluster until it is told to stop. Returns the exit code. */
@@ -40,7 +43,7 @@ async function run(): Promise<number> {
     return 0;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    console.error(`meridian: ${error.message}`);
+    console.error(`${NAME}: ${error.message}`);
     return 1;
   }
 }

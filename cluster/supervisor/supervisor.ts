@@ -55,7 +55,7 @@ export class Supervisor implements AsyncDisposable {
    */
   async start(): Promise<void> {
     const { home, plan, fresh, say } = this.#options;
-    await mkdir(home, { recursive: true, mode: 0o700 });
+    await makeHome(home);
     this.#lock = await lockHome(home, say);
     await requireFree(wantedPorts(plan));
     await openHome(home, plan, fresh);
@@ -175,6 +175,15 @@ export class Supervisor implements AsyncDisposable {
 
   #writeFile(): Promise<void> {
     return writeClusterFile(this.#options.home, this.file);
+  }
+}
+
+/** Throws `StartError` where the home can be no folder. */
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartError(`MERIDIAN_HOME: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -25,8 +25,8 @@ export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals });
   } catch (error) {
-    // Node adds a sentence or two on what may have been meant.
-    throw new UsageError(String(error instanceof Error ? error.message : error).replace(/\. .*$/s, ''));
+    // Node adds a sentence or two on what may have been meant, on the same line or on others.
+    throw new UsageError(String(error instanceof Error ? error.message : error).replace(/\.\s.*$/s, ''));
   }
 }
 

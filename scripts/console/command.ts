@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { readCommandLine, UsageError, usageLine } from '../../node/config/command-line.ts';
-import { findTargets } from '../key/targets.ts';
+import { OperatorError, operatorRequest } from '../../node/operator/operator-client.ts';
+import { SIGNING_KEYS_PATH } from '../../node/operator/signing-key-routes.ts';
+import { reasonOf } from '../key/ask.ts';
+import { findTargets, type Target } from '../key/targets.ts';
 import { OperatorConsole } from './operator-console.ts';
 
 const USAGE = `npm run console -- --node ID
@@ -12,7 +15,7 @@ the command does.
   --node ID    a node of the local cluster
   --home DIR   instead: the home of a node on this machine (NODE_HOME)
 
-Exit: 0 ended by you · 2 wrong usage, or no such node`;
+Exit: 0 ended by you · 2 wrong usage, or no such node runs`;
 
 const OPTIONS = {
   node: { type: 'string' },
@@ -38,6 +41,7 @@ export async function consoleCommand(args: readonly string[], terminal: Terminal
     }
     const [target] = await findTargets(flags.home, flags.node === undefined ? [] : [flags.node]);
     if (target === undefined) throw new UsageError('there is no such node');
+    await requireRunning(target);
     await using running = await OperatorConsole.start(target);
     terminal.out(`the console of ${target.node}, for you alone, until you end this command; the link works once:`);
     terminal.out(running.link);
@@ -47,5 +51,14 @@ export async function consoleCommand(args: readonly string[], terminal: Terminal
     if (!(error instanceof UsageError)) throw error;
     terminal.err(usageLine(error, 'console'));
     return 2;
+  }
+}
+
+/** Throws `UsageError` where no node listens. One that refuses to answer does. */
+async function requireRunning({ node, socket }: Target): Promise<void> {
+  try {
+    await operatorRequest(socket, 'GET', SIGNING_KEYS_PATH);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw new UsageError(`${node}: ${reasonOf(error)}`);
   }
 }

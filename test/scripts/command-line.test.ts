@@ -58,6 +58,13 @@ test('an unknown flag, and one without its value, are wrong usage too', () => {
   }
 });
 
+test('a value that begins with a dash, or is a flag, is told in one line', () => {
+  for (const value of ['-x', '--node']) {
+    const reason = refusal(() => readCommandLine(['--home', value], OPTIONS));
+    assert.is(reason, "Option '--home' argument is ambiguous");
+  }
+});
+
 test('two flags that exclude each other are refused where both are given', () => {
   const exclude = (line: string) => refusal(() => excludeEachOther(read(line).flags, 'home', 'node'));
   assert.is(exclude('join --home h --node a --node b'), '--home and --node exclude each other');

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -41,6 +41,20 @@ test('taken ports are one line that names each and its part; nothing is started 
   const line = `meridian: something else listens on ${ports}; end it, or choose other ports with --port-base\n`;
   assert.equal([supervisor.exitCode, told, said], [1, '', line]);
   assert.equal(await readdir(home), before);
+});
+
+test('a home that is a file or lies under one, and production, are one line each', () => {
+  const file = join(import.meta.dirname, 'port-check.test.ts');
+  for (const [variables, expected] of [
+    [{ MERIDIAN_HOME: file }, /^meridian: MERIDIAN_HOME: .*EEXIST.*\n$/],
+    [{ MERIDIAN_HOME: join(file, 'home') }, /^meridian: MERIDIAN_HOME: .*ENOTDIR.*\n$/],
+    [{ MERIDIAN_HOME: home, NODE_ENV: 'production' }, /^meridian: .*NODE_ENV=production.*\n$/],
+  ] as const) {
+    const env = { ...CHILD_ENVIRONMENT, ...variables };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8' });
+    assert.equal([status, stdout], [1, ''], stderr);
+    assert.match(stderr, expected);
+  }
 });
 
 async function listening(port: number) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { consoleCommand } from '../../../scripts/console/command.ts';
 import { OperatorConsole } from '../../../scripts/console/operator-console.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 
@@ -61,5 +62,24 @@ test('a name that leads to it is not it', async () => {
   });
   assert.is(status, 403);
 });
+
+test('the command ends with 2 where no node runs, and shows the link to one that does', async () => {
+  const absent = join(node.config.home, 'none');
+  assert.equal(await said('--home', absent), {
+    code: 2,
+    out: [],
+    err: [`console: ${absent}: the node does not run; --help says more`],
+  });
+  const { code, out, err } = await said('--home', node.config.home);
+  assert.equal([code, err], [0, []]);
+  assert.match(out.join('\n'), /http:\/\/127\.0\.0\.1:\d+\/enter\//);
+});
+
+/** What the command says that is ended as soon as it serves. */
+async function said(...args: readonly string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line) };
+  return { code: await consoleCommand(args, terminal, AbortSignal.abort()), out, err };
+}
 
 test.run();
