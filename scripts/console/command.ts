@@ -15,7 +15,7 @@ the command does.
   --node ID    a node of the local cluster
   --home DIR   instead: the home of a node on this machine (NODE_HOME)
 
-Exit: 0 ended by you · 2 wrong usage, or no such node runs`;
+Exit: 0 ended by you · 2 wrong usage, no such node, or one that does not run`;
 
 const OPTIONS = {
   node: { type: 'string' },
