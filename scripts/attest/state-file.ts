@@ -54,16 +54,23 @@ export interface SendingName {
 
 /**
  * Where the state of a sending is kept unless the caller says otherwise: one for a file and a node whatever path leads to
- * the file and however the node's URL is spelled, and another for another key, as it may be of another account. Throws `UsageError` where an earlier release,
- * which knew no digests, left a state of this file.
+ * the file and however the node's URL is spelled, and another for another key, as it may be of another account. Throws
+ * `UsageError` where an earlier release left a state of this file.
  */
 export function defaultStateFile(home: string, { file, node, nodeUrl, apiKey }: SendingName): string {
   const folder = join(home, 'attest');
-  const former = join(folder, `${basename(file)}-${shortDigest(file)}-${node}.state`);
-  if (existsSync(former)) throw withoutSendings(former);
   const place = realpathSync(file);
+  const former = [file, place].flatMap((path) => formerNames(path, node, apiKey)).map((name) => join(folder, name));
+  const left = former.find((path) => existsSync(path));
+  if (left !== undefined) throw withoutSendings(left);
   const digests = [place, new URL(nodeUrl).href.replace(/\/+$/, ''), apiKey].map(shortDigest);
   return join(folder, `${basename(place)}-${digests.join('-')}.state`);
+}
+
+/** The names that earlier releases gave to the state of a file. */
+function formerNames(file: string, node: string, apiKey: string): readonly string[] {
+  const base = `${basename(file)}-${shortDigest(file)}-${node}`;
+  return [`${base}.state`, `${base}-${shortDigest(apiKey)}.state`];
 }
 
 /**

@@ -141,10 +141,21 @@ test('a state of an earlier release, which does not tell what was sent, is refus
   assert.match(given.output, /is of an earlier release and does not tell what was sent/);
   assert.is(await readFile(stateOf(file), 'utf8'), former);
   const sending = { file, node: 'eu', nodeUrl: 'http://127.0.0.1:1', apiKey: 'key' };
-  const name = defaultStateFile(folder, sending).replace(/(?:-[0-9a-f]{12}){2}\.state$/, '-eu.state');
-  await mkdir(dirname(name), { recursive: true });
-  await writeFile(name, former);
-  assert.throws(() => defaultStateFile(folder, sending), /is of an earlier release/);
+  const now = defaultStateFile(folder, sending);
+  await mkdir(dirname(now), { recursive: true });
+  await symlink(file, join(folder, 'earlier-link.jsonl'));
+  for (const name of ['-eu.state', '-eu-$1.state'].map((end) =>
+    now.replace(/-[0-9a-f]{12}-([0-9a-f]{12})\.state$/, end),
+  )) {
+    await writeFile(name, former);
+    for (const path of [file, join(folder, 'earlier-link.jsonl')]) {
+      assert.throws(
+        () => defaultStateFile(folder, { ...sending, file: path }),
+        ({ message }: Error) => message.startsWith(`${name} is of an earlier release`),
+      );
+    }
+    await rm(name);
+  }
   // Nothing was sent by it yet.
   await writeFile(stateOf(file), run);
   assert.is((await attested(file, '--no-wait')).exit, 0);
