@@ -10,6 +10,7 @@ import { sendAll, SendingStopped } from './attest/send.ts';
 import { sameLines } from './attest/sent-lines.ts';
 import { defaultStateFile, openState, type State } from './attest/state-file.ts';
 import { settleUnknown } from './attest/unanswered.ts';
+import { workOnPath } from './command-line.ts';
 
 const USAGE = `npm run attest -- FILE.jsonl [--node eu] [--state FILE] [--recorded N] [--lost N] [--no-wait]
 
@@ -48,14 +49,15 @@ if (given === undefined || others.length > 0) endWithUsageError(new UsageError('
 const file = resolve(given);
 const { home } = readClusterEnvironment();
 if (!existsSync(file)) endWithUsageError(new UsageError(`${given} does not exist`));
-const { nodeUrl, apiKey } = await target();
-if (!URL.canParse(nodeUrl)) endWithUsageError(new UsageError(`${nodeUrl} is no URL`));
+const { nodeUrl, apiKey } = await target().catch((error: unknown) => endWithUsageError(error));
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
 
 const stateFile = chosenStateFile();
-await using state = await openState(stateFile).catch((error: unknown) => endWithUsageError(error));
-const total = await sameLinesOf(state);
+await using state = await workOnPath(stateFile, () => openState(stateFile)).catch((error: unknown) =>
+  endWithUsageError(error),
+);
+const total = await workOnPath(given, () => sameLinesOf(state)).catch((error: unknown) => endWithUsageError(error));
 await settleUnknown(state, readDecisions(file), flags).catch((error: unknown) => endWithUsageError(error));
 const before = state.accepted.size;
 const started = performance.now();
@@ -109,23 +111,25 @@ function chosenStateFile(): string {
   }
 }
 
-/** How many lines the file has. Where those that were sent are not in it, the process ends and nothing is sent. */
+/** How many lines the file has. Throws `UsageError` where those that were sent are not in it. */
 async function sameLinesOf(remembered: State): Promise<number> {
   let lines = 0;
-  try {
-    for await (const _ of sameLines(readDecisions(file), remembered, stateFile)) lines++;
-  } catch (error) {
-    endWithUsageError(error);
-  }
+  for await (const _ of sameLines(readDecisions(file), remembered, stateFile)) lines++;
   return lines;
 }
 
+/** Throws `UsageError` where there is no such node. */
 async function target(): Promise<{ readonly nodeUrl: string; readonly apiKey: string }> {
   const { url, 'api-key': key } = flags;
-  if (url !== undefined && key !== undefined) return { nodeUrl: url.replace(/\/$/, ''), apiKey: key };
-  if (url !== undefined || key !== undefined) throw new Error('--url and --api-key go together');
-  const cluster = await readClusterFile(home);
+  if ((url === undefined) !== (key === undefined)) throw new UsageError('--url and --api-key go together');
+  if (url !== undefined && key !== undefined) {
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new UsageError(`${url} is no http(s) address`);
+    return { nodeUrl: url.replace(/\/$/, ''), apiKey: key };
+  }
+  const cluster = await readClusterFile(home).catch(() => {
+    throw new UsageError(`there is no local cluster in ${home}; --url and --api-key name another node`);
+  });
   const node = cluster.nodes.find(({ id }) => id === flags.node);
-  if (node === undefined) throw new Error(`the local cluster has no node ${flags.node}`);
+  if (node === undefined) throw new UsageError(`the local cluster has no node ${flags.node}`);
   return { nodeUrl: node.nodeUrl, apiKey: cluster.demo.apiKeys.bench };
 }

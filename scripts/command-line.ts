@@ -62,6 +62,16 @@ export function requireNodeOrHome({ node, home }: { readonly node?: unknown; rea
   if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
 }
 
+/** Works with a file or folder that the command line names. Throws `UsageError` where the system refuses it. */
+export async function workOnPath<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new UsageError(`${path}: ${error.message}`);
+  }
+}
+
 function isNameOf<Name extends string>(forms: Readonly<Record<Name, unknown>>, name: string): name is Name {
   return Object.hasOwn(forms, name);
 }

@@ -26,8 +26,8 @@ export interface Found {
 
 /**
  * Settles by the caller's word each sending without an answer that a node may not know again: what is recorded counts
- * as accepted, what is lost is sent as new lines. Throws `UsageError` where the caller says nothing of one; nothing is
- * settled then. `lines`: of the file, which are those that were sent.
+ * as accepted, what is lost is sent as new lines. Throws `UsageError` where the caller says nothing of one, or speaks of
+ * what is none; nothing is settled then. `lines`: of the file, which are those that were sent.
  */
 export async function settleUnknown(
   state: State,
@@ -35,6 +35,11 @@ export async function settleUnknown(
   { recorded, lost }: Found,
 ): Promise<void> {
   const unknown = [...state.unanswered].filter(([, { at }]) => !isKnownAgain(at));
+  for (const [flag, named] of Object.entries({ recorded, lost })) {
+    const stray = named.find((text) => !unknown.some(([first]) => `${first}` === text));
+    if (stray === undefined) continue;
+    throw new UsageError(`--${flag} ${stray}: nothing that begins at such a line waits for your word`);
+  }
   if (unknown.length === 0) return;
   for (const [first, { last, at }] of unknown) {
     if (recorded.includes(`${first}`) !== lost.includes(`${first}`)) continue;

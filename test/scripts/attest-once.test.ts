@@ -105,6 +105,20 @@ test('what has no answer for longer than a node knows it is sent by the word of 
   assert.equal([again.exit, await recordsOf('lost'), (await attested(lost)).exit], [0, 1, 0]);
 });
 
+test('a word on lines that do not wait for one is refused, and nothing is sent', async () => {
+  const file = await written('unasked', 2);
+  for (const word of ['--recorded=x', '--recorded=2', '--lost=3']) {
+    const { exit, output } = await attested(file, word);
+    const why = `${word.replace('=', ' ')}: nothing that begins at such a line waits for your word`;
+    assert.equal([exit, output], [2, `${why}; --help says more\n`]);
+  }
+  await killedBeforeTheAnswer(file);
+  // The node knows it again for hours yet.
+  assert.is((await attested(file, '--lost=1')).exit, 2);
+  assert.is((await attested(file)).exit, 0);
+  assert.is(await recordsOf('unasked'), 2);
+});
+
 for (const [answer, told] of [
   [{ status: 404 }, '404 maintenance'],
   [{ status: 403, headers: { 'content-type': 'application/problem+json' } }, '403 maintenance'],

@@ -11,6 +11,7 @@ import { batchesOf } from '../../scripts/attest/batches.ts';
 import { readDecisions } from '../../scripts/attest/decision-file.ts';
 import { defaultStateFile } from '../../scripts/attest/state-file.ts';
 import { outcomeOf, startAttest } from '../fixtures/attest-command.ts';
+import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { until } from '../fixtures/until.ts';
@@ -183,16 +184,30 @@ test('a file and a node have one state, whatever they are named by', async () =>
   assert.is(new Set(names).size, 1);
 });
 
-test('a file that is not there, and an address that is none, are said in one line', async () => {
-  const missing = await attested(join(folder, 'missing.jsonl'), '--no-wait');
-  assert.equal(
-    [missing.exit, missing.output],
-    [2, `${join(folder, 'missing.jsonl')} does not exist; --help says more\n`],
-  );
+test('a file, a state, a node and an address that are none are each said in one line', async () => {
+  const missing = join(folder, 'missing.jsonl');
   const file = join(folder, 'addressed.jsonl');
   await writeFile(file, '{}');
-  const wrong = await attested(file, '--no-wait', '--url=127.0.0.1:4102', '--api-key=key');
-  assert.equal([wrong.exit, wrong.output], [2, '127.0.0.1:4102 is no URL; --help says more\n']);
+  const within = ['--url=http://127.0.0.1:1', '--api-key=key'];
+  const noCluster = `there is no local cluster in ${folder}; --url and --api-key name another node`;
+  const refusals: readonly [args: string[], why: string][] = [
+    [[missing], `${missing} does not exist`],
+    [
+      [folder, ...within, `--state=${join(folder, 'folder.state')}`],
+      `${folder}: EISDIR: illegal operation on a directory, read`,
+    ],
+    [[file, ...within, `--state=${folder}`], `${folder}: EISDIR: illegal operation on a directory, open '${folder}'`],
+    [[file, '--url=127.0.0.1:4102', '--api-key=key'], '127.0.0.1:4102 is no http(s) address'],
+    [[file, '--url=localhost:4102', '--api-key=key'], 'localhost:4102 is no http(s) address'],
+    [[file, '--url=http://127.0.0.1:1'], '--url and --api-key go together'],
+    [[file, '--node=zz'], noCluster],
+  ];
+  for (const [args, why] of refusals) {
+    assert.equal(await outcomeOf(startAttest(folder, args)), { exit: 2, output: `${why}; --help says more\n` });
+  }
+  using home = await ClusterHome.of([node]);
+  const output = 'the local cluster has no node zz; --help says more\n';
+  assert.equal(await outcomeOf(startAttest(home.path, [file, '--node=zz'])), { exit: 2, output });
 });
 
 test('a line that is no JSON, or longer than a batch takes, keeps no other from being accepted', async () => {
