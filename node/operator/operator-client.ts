@@ -21,9 +21,12 @@ export class OperatorError extends Error {
   }
 }
 
+/** What the system says of a socket that is not there, in a folder or in a file, or that no process listens on. */
+const ABSENT: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ECONNREFUSED'];
+
 /** Whether an error of the connection says that no node runs: there is no socket, or no process listens on it. */
 export function isNodeAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
+  return error instanceof Error && 'code' in error && ABSENT.includes(error.code);
 }
 
 /**

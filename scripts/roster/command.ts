@@ -1,5 +1,7 @@
 import { UsageError, usageLine } from '../../node/config/command-line.ts';
+import { KeyFileError } from '../../node/keys/key-file.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { PassphraseError } from '../../node/keys/passphrase.ts';
 import { isNodeAbsent, OperatorError } from '../../node/operator/operator-client.ts';
 import { NameRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { RosterChain, rosterSigners } from '../../protocol/keys/roster-chain.ts';
@@ -36,7 +38,8 @@ export async function rosterCommand(args: readonly string[], terminal: Terminal)
     }
     return await COMMANDS[asked.name](asked, terminal);
   } catch (error) {
-    if (error instanceof UsageError || error instanceof StatementError) {
+    const isUsage = [UsageError, StatementError, KeyFileError, PassphraseError].some((kind) => error instanceof kind);
+    if (isUsage && error instanceof Error) {
       terminal.err(usageLine(error, 'roster'));
       return 2;
     }

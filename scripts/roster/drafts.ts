@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { UsageError } from '../../node/config/command-line.ts';
 import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
+import type { Passphrase } from '../../node/keys/passphrase.ts';
 import { TransportError } from '../../node/transport/errors.ts';
 import { peerIdOfSeed } from '../../node/transport/identity.ts';
 import { requireReachable } from '../../node/transport/read-members.ts';
-import { entityId, type NodeId, nodeId } from '../../protocol/ids.ts';
+import { entityId, IdError, type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
@@ -15,6 +16,7 @@ import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
 import { type Member, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { workOnPath } from '../command-line.ts';
 import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 /** How the rosters after a change differ from those before. */
@@ -34,22 +36,29 @@ export async function memberOf(
   place: Pick<Member, 'region' | 'baseUrl' | 'multiaddrs'> & { readonly accounts: readonly string[] },
 ): Promise<Member> {
   if (place.accounts.length === 0) throw new UsageError('--account is missing');
-  const accounts = place.accounts.map((account) => orUsage(() => entityId(account)));
+  const named = {
+    node: idOf(node),
+    ...place,
+    accounts: place.accounts.map((account) => orUsage(() => entityId(account))),
+  };
+  requirePlace(named);
   const directory = join(home, 'keys');
   const passphrase = await homePassphrase();
+  await workOnPath(home, () => makeMissingKeys(directory, passphrase));
+  const member: Member = {
+    ...named,
+    peerId: await peerIdOfSeed(await readKeyFile(directory, 'peer', passphrase)),
+    identityKey: encodeSignature(nativeSigner(await readKeyFile(directory, 'identity', passphrase)).publicKey),
+  };
+  orUsage(() => requireReachable([member]));
+  return member;
+}
+
+async function makeMissingKeys(directory: string, passphrase: Passphrase | null): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   for (const purpose of KEY_FILE_PURPOSES) {
     if (!existsSync(keyFilePath(directory, purpose))) await createKeyFile(directory, purpose, passphrase);
   }
-  const member: Member = {
-    node: idOf(node),
-    ...place,
-    accounts,
-    peerId: await peerIdOfSeed(await readKeyFile(directory, 'peer', passphrase)),
-    identityKey: encodeSignature(nativeSigner(await readKeyFile(directory, 'identity', passphrase)).publicKey),
-  };
-  requirePlace(member);
-  return member;
 }
 
 /** What founders agree on beside who they are. */
@@ -65,6 +74,7 @@ export interface GenesisTerms {
 /** An unsigned genesis roster. Throws `UsageError`. */
 export function genesisDraft(members: readonly Member[], terms: GenesisTerms): SignedRoster {
   const { name, quorum, network, topic, reach } = terms;
+  if (network.includes('/')) throw new UsageError(`--network ${network}: a name of a network has no /`);
   return draftOf(
     {
       v: 2,
@@ -130,9 +140,8 @@ function orUsage<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (error instanceof RosterError || error instanceof TransportError || error instanceof RangeError) {
-      throw new UsageError(error.message);
-    }
-    throw error;
+    const isRule = [IdError, RosterError, TransportError, RangeError].some((kind) => error instanceof kind);
+    if (!isRule || !(error instanceof Error)) throw error;
+    throw new UsageError(error.message);
   }
 }

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { UsageError } from '../../node/config/command-line.ts';
@@ -8,6 +8,7 @@ import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { type Member, MemberShape } from '../../protocol/log/roster.ts';
+import { workOnPath } from '../command-line.ts';
 
 /** Throws `UsageError` on a file that is not a member's. */
 export function readMember(file: string): Promise<Member> {
@@ -32,10 +33,16 @@ export async function readChain(file: string): Promise<RosterChain> {
   }
 }
 
-/** Replaces the file whole, so that a reader never sees half of it. */
+/** Replaces the file whole, so that a reader never sees half of it. Throws `UsageError` where it cannot be written. */
 export async function writeJson(file: string, value: unknown): Promise<void> {
-  await writeFile(`${file}.new`, textOf(value));
-  await rename(`${file}.new`, file);
+  await workOnPath(file, async () => {
+    await writeFile(`${file}.new`, textOf(value));
+    try {
+      await rename(`${file}.new`, file);
+    } finally {
+      await rm(`${file}.new`, { force: true });
+    }
+  });
 }
 
 export function textOf(value: unknown): string {

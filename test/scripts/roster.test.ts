@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,8 @@ import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 
 const NODES = ['us', 'eu', 'ca'];
 const ACCOUNTS = [...NODES, 'za'];
+/** Of a federation of one. */
+const TERMS = ['--name', 'one', '--quorum', '0'];
 const directory = await mkdtemp(join(tmpdir(), 'roster-'));
 test.after(() => rm(directory, { recursive: true, force: true }));
 
@@ -146,6 +149,8 @@ test('what cannot be a roster is not drafted', async () => {
     [['sign', at('genesis.json')], /--home is missing/],
     [['publish', '--out', at('x.json')], /name a proposal/],
     [['publish', at('genesis.json')], /--out is missing/],
+    [['init', at('us.json'), ...TERMS, '--network', 'x/y', '--topic', '0.0.7'], /a name of a network has no \//],
+    [['init', at('us.json'), ...TERMS, '--network', 'x', '--topic', 'foo'], /not a ledger entity id: "foo"/],
     [['abolish'], /there is no command abolish/],
     [[], /which command/],
   ];
@@ -154,16 +159,63 @@ test('what cannot be a roster is not drafted', async () => {
     assert.is(exit, 2, args.join(' '));
     assert.match(text, why);
   }
-  const place = ['--region', 'Test', '--peer', '/dns4/x/tcp/1', '--account', '0.0.1001'];
-  const bad = ['--home', at('us'), '--node', 'us', ...place];
-  for (const url of ['us.example', 'ftp://us.example', 'https://us.example/']) {
-    assert.is(await exitOf('member', ...bad, '--base-url', url), 2, url);
+});
+
+test('a member that could not be in a roster is refused at once, and leaves no keys', async () => {
+  const good = {
+    home: at('fresh'),
+    node: 'us',
+    region: 'Test',
+    'base-url': 'https://x',
+    peer: '/dns4/x/tcp/1',
+    account: '0.0.1',
+  };
+  const tell = (change: Partial<typeof good>) =>
+    run('member', ...Object.entries({ ...good, ...change }).flatMap(([flag, value]) => [`--${flag}`, value]));
+  const refusals: readonly [change: Partial<typeof good>, why: RegExp][] = [
+    [{ 'base-url': 'us.example' }, /is no https address/],
+    [{ 'base-url': 'ftp://us.example' }, /is no https address/],
+    [{ 'base-url': 'https://us.example/' }, /is no https address/],
+    [{ account: 'x' }, /not a ledger entity id: "x"/],
+    [{ node: 'XX9' }, /not a node id: "XX9"/],
+    [{ home: at('us.json') }, /us\.json: ENOTDIR/],
+  ];
+  for (const [change, why] of refusals) {
+    const { code, text } = await tell(change);
+    assert.equal([code, text.split('\n').length], [2, 1], text);
+    assert.match(text, why);
   }
+  assert.not.ok(existsSync(at('fresh')));
+  const { code, text } = await tell({ peer: 'bar' });
+  assert.is(code, 2);
+  assert.match(text, /^roster: member us: .*multiaddr/);
+});
+
+test('a file that cannot be written, and a home without a key, are not told as a node that does not run', async () => {
+  const genesis = ['init', at('us.json'), ...TERMS, '--network', 'testnet', '--topic', '0.0.7'];
+  const commands = [genesis, ['show', at('roster.json')], ['sign', at('genesis.json'), '--home', at('us')]];
+  const outputs: readonly [out: string, why: RegExp][] = [
+    [at('nowhere/x.json'), /^roster: \S+nowhere\/x\.json: ENOENT/m],
+    [directory, /: EISDIR/],
+  ];
+  for (const command of commands) {
+    for (const [out, why] of outputs) {
+      const { code, text } = await run(...command, '--out', out);
+      assert.is(code, 2, text);
+      assert.match(text, why);
+    }
+  }
+  assert.not.ok(existsSync(`${directory}.new`));
+  const { code, text } = await run('sign', at('genesis.json'), '--home', at('nobody'));
+  assert.is(code, 2);
+  assert.match(text, /nobody\/keys\/identity\.key does not exist/);
 });
 
 test('nobody answers for a node that does not run', async () => {
-  const { code: exit, text } = await run('show', '--home', at('us'));
-  assert.equal([exit, text], [1, 'roster: the node does not run']);
+  for (const home of [at('us'), at('us.json')]) {
+    const { code: exit, text } = await run('show', '--home', home);
+    assert.equal([exit, text], [1, 'roster: the node does not run']);
+  }
 });
 
 test.run();
