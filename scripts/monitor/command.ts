@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBLIC_MIRRORS } from '../../node/anchoring/ledger/config.ts';
@@ -8,6 +8,7 @@ import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
+import { workOnPath } from '../command-line.ts';
 import { type MonitorArguments, readArguments, USAGE } from './arguments.ts';
 import { MonitorMetrics } from './monitor-metrics.ts';
 import type { MonitorEvent, PollResult } from './monitor-options.ts';
@@ -39,6 +40,8 @@ export async function monitorCommand(args: readonly string[], output: Output): P
 async function watch(asked: MonitorArguments, output: Output): Promise<number> {
   const rosters = parseRosterFile(await readFile(asked.roster, 'utf8'));
   const { network } = RosterChain.open(nativeSuite, rosters).current.ledger;
+  // A proof may come after weeks: where none could be written is told at once.
+  await workOnPath(asked.proofs, () => mkdir(asked.proofs, { recursive: true }));
   await using monitor = await Monitor.open({
     rosters,
     ...(asked.nodes.length === 0 ? {} : { nodes: asked.nodes }),

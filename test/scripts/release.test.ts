@@ -51,6 +51,18 @@ test('the same sources make the same bytes, wherever and in whatever time zone t
   assert.is(status, 0, stdout);
 });
 
+test('a folder that cannot be made or written is told in one line', async () => {
+  const file = join(folder, 'a-file');
+  await writeFile(file, '');
+  await mkdir(join(folder, 'taken', 'meridian-verify.html'), { recursive: true });
+  for (const out of [file, join(file, 'within'), join(folder, 'taken')]) {
+    const options = { cwd: folder, env: CHILD_ENVIRONMENT, encoding: 'utf8' } as const;
+    const { status, stderr } = spawnSync(process.execPath, [RELEASE, '--out', out], options);
+    assert.is(status, 2, stderr);
+    assert.match(stderr, /^\S+: E[A-Z]+: [^\n]+; --help says more\n$/);
+  }
+});
+
 test('no file of a release names the machine that made it, or loads anything', async () => {
   for (const name of NAMES) {
     const contents = await readFile(join(folder, 'one', name), 'utf8');

@@ -38,10 +38,10 @@ export interface BackupProgress {
 async function whileCopied<Result>(
   store: string,
   copy: string,
-  copying: Promise<Result>,
+  make: () => Promise<Result>,
   { onCopied }: BackupProgress,
 ): Promise<Result> {
-  if (onCopied === undefined) return copying;
+  if (onCopied === undefined) return make();
   const all = await bytesIn(store);
   const over = new AbortController();
   const looking = (async () => {
@@ -51,7 +51,7 @@ async function whileCopied<Result>(
     }
   })();
   try {
-    return await copying;
+    return await make();
   } finally {
     over.abort();
     await looking;
@@ -144,7 +144,7 @@ export async function takeBackup(options: BackupOptions): Promise<ProvedBackup> 
   const { home, to, keys, signal, progress = {} } = options;
   return createFolder(to, async (work) => {
     const store = join(work, 'store');
-    const { node, copy } = await whileCopied(join(home, 'store'), store, options.copyStore(store), progress);
+    const { node, copy } = await whileCopied(join(home, 'store'), store, () => options.copyStore(store), progress);
     await copyLists(home, work);
     await writeRosters(work);
     if (keys !== null) await copyKeys(home, work, keys.passphrase);

@@ -113,6 +113,12 @@ test('a proof of misbehaviour ends it with 1, and is not forgotten', async () =>
   assert.is(await run('--once').exit, 1);
 });
 
+test('a folder for proofs that cannot be made ends it before it watches', async () => {
+  const { lines, exit } = run('--proofs', roster, '--once');
+  assert.is(await exit, 2);
+  assert.equal([lines.length, lines[0]?.startsWith(`monitor: ${roster}: EEXIST`)], [1, true], lines.join('\n'));
+});
+
 test('a state that cannot be written ends it with 2, and so does a command that there is not', async () => {
   assert.is(await run('--state', join(roster, 'state')).exit, 2);
   assert.is(await run('verify').exit, 2);

@@ -253,4 +253,13 @@ test('a copy is made into a new store alone, and says what it is before it holds
   assert.ok((await readdir(cut)).length > 0);
 });
 
+test('a copy that fails at once is told to who follows it, and nothing of it is left', async () => {
+  const to = join(folder, 'failing');
+  const failure = new Error('the node refuses');
+  const copy = () => Promise.reject(failure);
+  const followed = { home, to, copyStore: copy, keys: null, signal: NEVER, progress: { onCopied: () => {} } };
+  assert.is(await takeBackup(followed).catch((error: unknown) => error), failure);
+  assert.equal(await leftovers(to), []);
+});
+
 test.run();
