@@ -19,6 +19,8 @@ export const LEDGER_READ_INTERVAL_SECONDS = 1;
 /** The local ledger has one mirror, and its consensus nodes answer for nothing. */
 export const LEDGER_SECOND_SOURCE_SECONDS = 0.2;
 const FIRST_OPERATOR = 1001;
+/** Accounts that no node of the plan has. */
+const SPARE_ACCOUNTS = 1;
 
 export interface PlannedNode {
   readonly id: NodeId;
@@ -34,6 +36,8 @@ export interface PlannedNode {
 
 export interface Plan {
   readonly nodes: readonly PlannedNode[];
+  /** Accounts that the ledger opens: those of the nodes, and one for a node that joins them. */
+  readonly ledgerAccounts: readonly string[];
   readonly ledgerPorts: readonly number[];
   readonly mirrorGrpcPort: number;
   readonly mirrorPort: number;
@@ -61,12 +65,17 @@ export function planCluster(portBase: number): Plan {
       httpPort: portBase + HTTP_OFFSET + i,
       metricsPort: portBase + METRICS_OFFSET + i,
       peerAddress: `/ip4/127.0.0.1/tcp/${portBase + PEER_OFFSET + i}`,
-      operatorId: `0.0.${FIRST_OPERATOR + i}`,
+      operatorId: operatorOf(i),
     })),
+    ledgerAccounts: Array.from({ length: REGIONS.length + SPARE_ACCOUNTS }, (_, i) => operatorOf(i)),
     ledgerPorts: LEDGER_OFFSETS.map((offset) => portBase + offset),
     mirrorGrpcPort: portBase + MIRROR_GRPC_OFFSET,
     mirrorPort: portBase + MIRROR_OFFSET,
     chainPort: portBase + CHAIN_OFFSET,
     smtpPort: portBase + SMTP_OFFSET,
   };
+}
+
+function operatorOf(place: number): string {
+  return `0.0.${FIRST_OPERATOR + place}`;
 }

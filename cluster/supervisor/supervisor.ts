@@ -60,10 +60,7 @@ export class Supervisor implements AsyncDisposable {
     await requireFree(wantedPorts(plan));
     await openHome(home, plan, fresh);
     await ensureKeys(home, plan);
-    const { operators, accountsFile } = await ensureLedgerAccounts(
-      home,
-      plan.nodes.map(({ operatorId }) => operatorId),
-    );
+    const { operators, accountsFile } = await ensureLedgerAccounts(home, plan.ledgerAccounts);
     const wallets = await ensureChainWallets(
       chainDirectory(home),
       plan.nodes.map((node) => node.id),
