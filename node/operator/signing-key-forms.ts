@@ -1,15 +1,16 @@
 import Type from 'typebox';
 import { REVOCATION_REASONS } from '../../protocol/log/revocation.ts';
-import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import {
   Closed,
   ConsensusTimestampShape,
+  CountShape,
   NodeIdShape,
   OrdinalShape,
   RecordIdShape,
   Sha256Shape,
   TimestampShape,
 } from '../../protocol/shapes.ts';
+import { RevocationsFileShape } from '../../protocol/verdict/bundle.ts';
 
 /**
  * What an operator asks about the node's signing keys, and what is answered. Both ends of the socket read these forms.
@@ -45,8 +46,13 @@ export const SigningKeysAnswerShape = Closed({
     }),
   ),
 });
-/** `GET /revocations`: of all members, as they were signed. */
-export const RevocationsAnswerShape = Closed({ success, revocations: Type.Array(SignedStatementShape) });
+/** `GET /revocations`: of all members, those in force, with what proves them to who verifies offline. */
+export const RevocationsAnswerShape = Closed({
+  success,
+  file: RevocationsFileShape,
+  /** Keys that are known to be revoked and not in the file, since too few members show by now that they are. */
+  notShown: CountShape,
+});
 /** `GET /fallen-records?cursor=…&key=…`: own records that count no more because a key under them was revoked. */
 export const FallenRecordsAnswerShape = Closed({
   success,

@@ -4,8 +4,10 @@ import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
 import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
+import { revocationStatement } from '../../protocol/log/revocation.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { OrdinalShape } from '../../protocol/shapes.ts';
+import type { RevocationsFile } from '../../protocol/verdict/bundle.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, fieldProblem, Problem } from '../http/problem.ts';
 import { PageCursor } from '../http/page-cursor.ts';
@@ -13,22 +15,21 @@ import { queryOf } from '../http/query.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { FederationLog } from '../log/federation-log.ts';
 import type { FederationKeys } from '../log/members/federation-keys.ts';
 import { OwnKeyError, type OwnKeyFault, type OwnKeys } from '../log/members/own-keys.ts';
 import type { StoredBatch } from '../records/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { decisionNaming } from '../verification/evidence.ts';
 import { type FallenRecord, FallenRecords } from '../verification/fallen-records.ts';
+import { type FederationProofSources, proveRevocations } from '../verification/federation-proof.ts';
 import { operatorRoute } from './operator-listener.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 
-export interface SigningKeyServices {
+export interface SigningKeyServices extends FederationProofSources {
   readonly self: NodeId;
   readonly store: Store;
   readonly keys: Pick<FederationKeys, 'currentRosters' | 'directory' | 'statements'>;
   readonly ownKeys: Pick<OwnKeys, 'keyId' | 'rotate' | 'revoke'>;
-  readonly federationLog: Pick<FederationLog, 'decisionOf' | 'state'>;
   readonly now: () => number;
 }
 
@@ -47,9 +48,10 @@ export function signingKeyRoutes(services: SigningKeyServices): readonly Operato
   const fallen = new FallenRecords({ self, store, keys, federationLog, decisionOf });
   return [
     operatorRoute('GET', SIGNING_KEYS_PATH, async () => keysAnswer(services)),
-    operatorRoute('GET', '/revocations', async () => ({
-      revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
-    })),
+    operatorRoute('GET', '/revocations', async () => {
+      const file = await proveRevocations(services);
+      return { file, notShown: countNotShown(services, file) };
+    }),
     operatorRoute('GET', '/fallen-records', (context) => fallenAnswer(self, fallen, queryOf(context.search))),
     operatorRoute('POST', '/signing-keys/rotate', async (context) => {
       validateRotate(await bodyOf(context));
@@ -64,6 +66,23 @@ export function signingKeyRoutes(services: SigningKeyServices): readonly Operato
       return { node: self, keyId, compromisedSince: since, fallsFrom: fallen.fallsFrom(keyId), replacedBy };
     }),
   ];
+}
+
+/** Keys that are known to be revoked, of which a revocation is not in the file, or none is in force yet. */
+function countNotShown({ keys, federationLog }: SigningKeyServices, { revocations }: RevocationsFile): number {
+  const shown = new Set(revocations.map(({ statement }) => hashText(nativeSuite, statement)));
+  const { revoked } = federationLog.state;
+  const known = keys.statements().revocations.map(({ statement }) => revocationStatement.parse(statement));
+  const decided = new Map([
+    ...known.map(({ node, keyId }) => [`${node} ${keyId}`, revoked[node]?.[keyId] ?? []] as const),
+    ...Object.entries(revoked).flatMap(([node, ofNode]) => {
+      return Object.entries(ofNode).map(([keyId, ofKey]) => [`${node} ${keyId}`, ofKey] as const);
+    }),
+  ]);
+  const isShown = (ofKey: readonly { readonly statement: Sha256Hash }[]): boolean => {
+    return ofKey.length > 0 && ofKey.every(({ statement }) => shown.has(statement));
+  };
+  return [...decided.values()].filter((ofKey) => !isShown(ofKey)).length;
 }
 
 /** By the number of a record. */

@@ -4,7 +4,13 @@ import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import { majorityOf, type Member, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
-import type { Bundle, DecisionProof, RosterEntry } from '../../protocol/verdict/bundle.ts';
+import type {
+  Bundle,
+  DecisionProof,
+  RevocationProof,
+  RevocationsFile,
+  RosterEntry,
+} from '../../protocol/verdict/bundle.ts';
 import { identityKeysOf } from '../log/checkpoint-standing.ts';
 import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import type { LogKnowledge, LogSources, RevocationInForce, RosterInForce } from './log-knowledge.ts';
@@ -48,13 +54,7 @@ export async function proveFederation(
   signing: readonly NodeKey[],
   besides?: WithinRoster,
 ): Promise<FederationProof> {
-  const { keys, knowledge, checkpointStore } = sources;
-  const rosters = (await knowledge.rosters()).map(placedRoster);
-  const revocations = (await knowledge.revocations()).map(placedRevocation);
-  const kept = checkpointStore.kept().map(({ checkpoint, signed }): CertifiedCheckpoint => {
-    return { checkpoint, signed, identityKeys: identityKeysOf(keys, checkpoint) };
-  });
-  const counting = kept.filter(({ checkpoint }) => isCounted(checkpoint, revocations));
+  const { rosters, revocations, kept, counting } = await readFederation(sources);
   const within = subjects.length > 0 ? rosterFor(rosters, { kept, counting }, subjects) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);
 
@@ -68,33 +68,91 @@ export async function proveFederation(
     ...pinNeeds(carried),
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
   ];
-  // What the holder of a stolen key signs beside its member says nothing: checkpoints by keys that count come first.
-  const others = kept.filter((known) => !counting.includes(known));
-  const chosen = chooseCheckpoints(counting, needs, others);
+  const chosen = chooseCheckpoints(counting, needs, others(kept, counting));
   const signers: readonly NodeKey[] = [...signing, ...chosen.map(({ checkpoint }) => checkpoint)];
   const shown = revocations.filter(({ revocation: { node, keyId } }) => {
     return signers.some((key) => key.node === node && key.keyId === keyId);
   });
-  const sizes = [...new Set(chosen.map(({ checkpoint }) => checkpoint.size))];
-  const place = (text: string): Promise<DecisionProof> =>
-    placeDecision(sources.federationLog, decisionText.parse(text), sizes);
+  const sizes = sizesOf(chosen);
   return {
     sizes,
     statements: {
       checkpoints: chosen.map(({ signed }) => signed),
-      keys: certificatesOf(keys, signers),
-      revocations: await Promise.all(
-        shown.map(async ({ signed: { statement, signature }, decision: text }) => {
-          return { statement, signature, decision: await place(text) };
-        }),
-      ),
+      keys: certificatesOf(sources.keys, signers),
+      revocations: await placeRevocations(sources, shown, sizes),
       rosters: await Promise.all(
         carried.map(async ({ text, decision: of }): Promise<RosterEntry> => {
-          return { text, decision: of === null ? null : await place(of) };
+          return { text, decision: of === null ? null : await placeText(sources, of, sizes) };
         }),
       ),
     },
   };
+}
+
+/**
+ * The file that a verifier is given beside its bundles (protocol §8): every revocation in force that enough members
+ * show by now, with their checkpoints within each roster, as a bundle may be older than the revocation, and their keys.
+ */
+export async function proveRevocations(sources: FederationProofSources): Promise<RevocationsFile> {
+  const { rosters, revocations, kept, counting } = await readFederation(sources);
+  const newest = rosters.at(-1);
+  const shown = revocations.filter((each) => newest !== undefined && isMet(kept, revocationNeed(newest, each)));
+  const needs = shown.flatMap((each) => rosters.map((within) => revocationNeed(within, each)));
+  const chosen = chooseCheckpoints(counting, needs, others(kept, counting));
+  return {
+    revocations: await placeRevocations(sources, shown, sizesOf(chosen)),
+    checkpoints: chosen.map(({ signed }) => signed),
+    keys: certificatesOf(
+      sources.keys,
+      chosen.map(({ checkpoint }) => checkpoint),
+    ),
+  };
+}
+
+/** What of the federation is in force at this node, and the checkpoints at hand, among them those that count. */
+interface ReadFederation {
+  readonly rosters: readonly PlacedRoster[];
+  readonly revocations: readonly PlacedRevocation[];
+  readonly kept: readonly CertifiedCheckpoint[];
+  readonly counting: readonly CertifiedCheckpoint[];
+}
+
+async function readFederation({ keys, knowledge, checkpointStore }: FederationProofSources): Promise<ReadFederation> {
+  const rosters = (await knowledge.rosters()).map(placedRoster);
+  const revocations = (await knowledge.revocations()).map(placedRevocation);
+  const kept = checkpointStore.kept().map(({ checkpoint, signed }): CertifiedCheckpoint => {
+    return { checkpoint, signed, identityKeys: identityKeysOf(keys, checkpoint) };
+  });
+  const counting = kept.filter(({ checkpoint }) => isCounted(checkpoint, revocations));
+  return { rosters, revocations, kept, counting };
+}
+
+/** What the holder of a stolen key signs beside its member says nothing: checkpoints by keys that count come first. */
+function others(
+  kept: readonly CertifiedCheckpoint[],
+  counting: readonly CertifiedCheckpoint[],
+): readonly CertifiedCheckpoint[] {
+  return kept.filter((known) => !counting.includes(known));
+}
+
+function sizesOf(checkpoints: readonly CertifiedCheckpoint[]): readonly number[] {
+  return [...new Set(checkpoints.map(({ checkpoint }) => checkpoint.size))];
+}
+
+function placeRevocations(
+  sources: LogSources,
+  revocations: readonly PlacedRevocation[],
+  sizes: readonly number[],
+): Promise<RevocationProof[]> {
+  return Promise.all(
+    revocations.map(async ({ signed: { statement, signature }, decision }) => {
+      return { statement, signature, decision: await placeText(sources, decision, sizes) };
+    }),
+  );
+}
+
+function placeText({ federationLog }: LogSources, decision: string, sizes: readonly number[]): Promise<DecisionProof> {
+  return placeDecision(federationLog, decisionText.parse(decision), sizes);
 }
 
 /** What witnesses are asked about. */

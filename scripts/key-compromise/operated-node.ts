@@ -71,6 +71,11 @@ export class OperatedNode {
     return parseBundle(await this.#ask(`/v1/bundles/${id}?partial=1`));
   }
 
+  /** Whether a revocation of the key has come here, in force or not. */
+  async knowsRevoked(keyId: string): Promise<boolean> {
+    return JSON.stringify(await this.#ask('/v1/revocations')).includes(keyId);
+  }
+
   /** A POST where there is a body. */
   async #ask(path: string, body?: string): Promise<JsonObject> {
     const headers = { 'content-type': 'application/json', 'x-api-key': this.#apiKey };

@@ -14,7 +14,9 @@ export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--js
                 node's log alone
   fallen        [--key KEY_ID]
                 the node's records that count no more because a key under them was compromised: attest these again
-  revocations   all revocations that the node knows, as a JSON array for npm run verify -- --revocations
+  revocations   [--out FILE]
+                the revocations in force of all members, with what proves them: the file that npm run verify takes as
+                --revocations, for whoever has bundles of before
   encrypt       --home DIR --passphrase-file FILE
                 puts the key files of a stopped node under a passphrase. NODE_KEY_PASSPHRASE_FILE names the file of the
                 one that they are under already, if any
@@ -29,7 +31,8 @@ what came of it · 2 wrong usage`;
 const COMMANDS = ['show', 'rotate', 'revoke', 'fallen', 'revocations', 'encrypt'] as const;
 
 export type Command =
-  | { readonly name: 'show' | 'rotate' | 'revocations' }
+  | { readonly name: 'show' | 'rotate' }
+  | { readonly name: 'revocations'; readonly out: string | undefined }
   | {
       readonly name: 'revoke';
       readonly key?: Sha256Hash;
@@ -55,6 +58,7 @@ const OPTIONS = {
   since: { type: 'string' },
   rotated: { type: 'boolean', default: false },
   reason: { type: 'string' },
+  out: { type: 'string' },
   'passphrase-file': { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
@@ -75,6 +79,8 @@ export function readArguments(args: readonly string[]): Arguments | null {
 function commandOf(name: string | undefined, flags: Flags): Command {
   const known = COMMANDS.find((candidate) => candidate === name);
   if (known === undefined) throw new UsageError(`a command is one of ${COMMANDS.join(' ')}`);
+  if (known === 'revocations') return { name: known, out: flags.out };
+  if (flags.out !== undefined) throw new UsageError('revocations alone takes --out');
   if (known === 'revoke') return revokeOf(flags);
   if (known === 'fallen') return { name: known, ...keyOf(flags) };
   if (known !== 'encrypt') return { name: known };

@@ -4,11 +4,7 @@ import { FsckError, StoreView } from '../../node/fsck/fsck.ts';
 import { encryptHome } from '../../node/keys/encrypt-home.ts';
 import { KeyFileError } from '../../node/keys/key-file.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
-import {
-  RevocationsAnswerShape,
-  RotateSigningKeyAnswerShape,
-  SigningKeysAnswerShape,
-} from '../../node/operator/signing-key-forms.ts';
+import { RotateSigningKeyAnswerShape, SigningKeysAnswerShape } from '../../node/operator/signing-key-forms.ts';
 import { isNodeAbsent } from '../../node/operator/operator-client.ts';
 import { StoreError } from '../../node/store/store.ts';
 import { ask, type Outcome, outcomeOf, reasonOf } from '../key/ask.ts';
@@ -16,6 +12,7 @@ import { findTargets, type Target } from '../key/targets.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
 import { printFallen } from './fallen.ts';
 import { homePassphrase } from './home-passphrase.ts';
+import { writeRevocations } from './revocations.ts';
 import { revoke, revokedWords } from './revoke.ts';
 
 /** 0 done · 1 refused, or no answer that reads · 2 wrong usage. */
@@ -42,12 +39,16 @@ export async function nodeKeyCommand(args: readonly string[], terminal: Terminal
       const printed = await outcomeOf(target, printFallen(target, command.key, json, terminal));
       return printed.ok ? 0 : refused(printed, terminal);
     }
+    if (command.name === 'revocations') {
+      const written = await outcomeOf(target, writeRevocations(target, command.out, terminal));
+      return written.ok ? 0 : refused(written, terminal);
+    }
     const outcome =
       command.name === 'revoke'
         ? toldOf(await revoke(target, command), revokedWords)
         : await outcomeOf(target, answerOf(target, command));
     if (!outcome.ok) return refused(outcome, terminal);
-    terminal.out(json || command.name === 'revocations' ? outcome.answer.json : outcome.answer.words);
+    terminal.out(json ? outcome.answer.json : outcome.answer.words);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -61,17 +62,13 @@ interface Told {
   readonly json: string;
 }
 
-type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' | 'fallen' | 'revoke' }>;
+type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' | 'fallen' | 'revocations' | 'revoke' }>;
 
 async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
   switch (command.name) {
     case 'show': {
       const answer = await ask(target, { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape });
       return told(answer, tableOf(answer));
-    }
-    case 'revocations': {
-      const answer = await ask(target, { method: 'GET', path: '/revocations', answer: RevocationsAnswerShape });
-      return { words: '', json: JSON.stringify(answer.revocations) };
     }
     case 'rotate': {
       const question = { method: 'POST', path: '/signing-keys/rotate', answer: RotateSigningKeyAnswerShape } as const;

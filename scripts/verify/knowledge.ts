@@ -6,9 +6,9 @@ import { hashText, isSha256Hash } from '../../protocol/hash.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
-import type { RosterFile } from '../../protocol/verdict/bundle.ts';
+import type { RevocationsFile, RosterFile } from '../../protocol/verdict/bundle.ts';
 import { areWords, readFingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
-import { fileJson } from '../../protocol/verdict/file-reader.ts';
+import { FileError, fileJson } from '../../protocol/verdict/file-reader.ts';
 import { joinRosters } from '../../protocol/verdict/join-rosters.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import { parseRevocationsText, parseRosterFileText } from '../../protocol/verdict/parse.ts';
@@ -36,7 +36,7 @@ export async function readKnowledge(
   const local = home === null ? null : join(home, 'roster.json');
   const pinnedBy = roster ?? (local !== null && existsSync(local) ? local : null);
   const trust = pinnedBy === null ? {} : await readTrust(suite, pinnedBy);
-  const file = revocations === null ? null : await readNamed(revocations, parseRevocationsText);
+  const file = revocations === null ? null : await readNamed(revocations, revocationsOf);
   return { known: { ...trust, ...(file === null ? {} : { revocations: file }) }, pinnedBy };
 }
 
@@ -56,6 +56,17 @@ function trustOf(suite: Suite, text: string): Pick<Known, 'pin' | 'rosters'> {
   }
   rosterStatement.parse(genesis.statement);
   return { pin: hashText(suite, genesis.statement) };
+}
+
+/** Throws `UnreadableFileError` on JSON of another shape, which the list of a node's API is. */
+function revocationsOf(text: string): RevocationsFile {
+  try {
+    return parseRevocationsText(text);
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== 'malformed') throw error;
+    const what = `${error.pointer} ${error.message}`.trim();
+    throw new UnreadableFileError(`it is no file that npm run node-key -- revocations writes: ${what}`);
+  }
 }
 
 function joined(suite: Suite, rosters: RosterFile): RosterFile {

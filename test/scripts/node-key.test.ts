@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,6 +79,20 @@ test('what a node of another version did is not told as undone: show tells what 
   }
 });
 
+test('revocations of a node of another release are told in one line, and nothing is written', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'node-key-'));
+  const server = createServer((_, response) => response.end('{"success":true,"revocations":[]}'));
+  server.listen(join(other, 'operator.sock'));
+  await once(server, 'listening');
+  const { code, text: said } = await run('revocations', '--home', other, '--out', join(other, 'revocations.json'));
+  server.close();
+  await once(server, 'close');
+  assert.is(code, 1);
+  assert.match(said, /^node-key: .*the node is of another version$/);
+  assert.equal(await readdir(other), []);
+  await rm(other, { recursive: true });
+});
+
 test('a revocation that asks for more than it reaches says from when on records fall, and warns', () => {
   const answer = { success: true, node: nodeId('eu'), keyId: IN_USE, replacedBy: null } as const;
   const [asked, bound] = [timestampOf(0), timestampOf(1_000)];
@@ -136,6 +150,7 @@ test('what cannot be asked is said', async () => {
     [['revoke', '--home', home, '--reason', 'x', '--since', 'then'], /--since is/],
     [['revoke', '--home', home, '--reason', 'x', '--rotated', '--since', '2026-11-21T08:00:00Z'], /has no --since/],
     [['encrypt', '--home', home], /encrypt takes --home and --passphrase-file/],
+    [['show', '--out', 'x', '--home', home], /revocations alone takes --out/],
     [['show', '--no-such', '--home', home], /--no-such/],
   ];
   for (const [args, why] of refusals) {

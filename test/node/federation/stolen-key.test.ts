@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
 import { readKeyFile } from '../../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { keyDirectory } from '../../../node/keys/node-keys.ts';
+import { keyDirectory, readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { batchOperations, readBatch, type StoredBatch } from '../../../node/records/batch-tables.ts';
 import { readRecord } from '../../../node/records/record-reader.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
@@ -20,7 +23,10 @@ import { groupStatement } from '../../../protocol/statement/group.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import type { Signer } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { parseRevocationsText } from '../../../protocol/verdict/parse.ts';
 import { nodeKeyCommand } from '../../../scripts/node-key/command.ts';
+import { verifyCommand } from '../../../scripts/verify/command.ts';
+import { UnreadableFileError } from '../../../scripts/verify/read-text.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
@@ -29,6 +35,7 @@ const EU = nodeId('eu');
 const CA = nodeId('ca');
 /** Time in which a batch that is wanted has long arrived. In milliseconds. */
 const LONG_MS = 800;
+const DAY_MS = 86_400_000;
 
 const network = await TestNetwork.start({
   nodes: ['eu', 'us', 'ca', 'sg'],
@@ -48,6 +55,9 @@ test.after(() => network[Symbol.asyncDispose]());
 
 /** What the thief has, and what the tests go on with. */
 const theft = { since: timestampOf(0), before: '', between: '', after: '' };
+/** Where an auditor keeps what was handed over. */
+const folder = await mkdtemp(join(tmpdir(), 'meridian-auditor-'));
+test.after(() => rm(folder, { recursive: true }));
 const stolen: Signer = nativeSigner(await readKeyFile(keyDirectory(eu.config.home), 'signing'));
 
 async function sealed(): Promise<string> {
@@ -63,6 +73,33 @@ async function judged(id: string, verified: boolean, ...nodes: readonly TestNode
       return status === 200 && body.verified === verified && body.witnessed === verified;
     });
   }
+}
+
+/** The file of a bundle as a node gives it now. */
+async function handedOver(node: TestNode, id: string): Promise<string> {
+  const { status, text } = await node.get(`/v1/bundles/${id}`);
+  assert.is(status, 200, text);
+  const path = join(folder, `${id}.json`);
+  await writeFile(path, text);
+  return path;
+}
+
+/** The exit code of `npm run verify` with these revocations, in an auditor's surroundings, and what it prints. */
+async function audited(bundle: string, revocations: string): Promise<readonly [code: number, text: string]> {
+  const lines: string[] = [];
+  const note = (line: string) => void lines.push(line);
+  const args = [bundle, '--roster', eu.context.keys.rosters.genesis, '--revocations', revocations];
+  const surroundings = { out: note, note, home: null, now: Date.now, suite: nativeSuite, progress: null, program: '' };
+  const code = await verifyCommand(args, surroundings);
+  return [code, lines.join('\n')];
+}
+
+/** `npm run node-key` on the home of a node. */
+async function nodeKey(node: TestNode, ...args: readonly string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line) };
+  const code = await nodeKeyCommand([...args, '--home', node.config.home], terminal);
+  return { code, out, err };
 }
 
 function headOf(node: TestNode): number {
@@ -105,6 +142,10 @@ test('a stolen key halts its node: two stories for one batch', async () => {
   await sleep(5);
   theft.between = await sealed();
   await judged(theft.between, true, eu, us, ca);
+  for (const id of [theft.before, theft.between]) await handedOver(us, id);
+  const nothing = join(folder, 'nothing.json');
+  assert.equal(await nodeKey(us, 'revocations', '--out', nothing), { code: 0, out: [], err: [] });
+  assert.is((await audited(join(folder, `${theft.between}.json`), nothing))[0], 0);
   const honest = await readBatch(us.context.store, EU, 2);
   if (honest === undefined) return assert.unreachable();
   const second = { ...honest.envelope, sealedAt: timestampOf(Date.now()) };
@@ -163,18 +204,58 @@ test('what the thief signs since is taken by nobody, though a member offers it, 
 });
 
 test('the operator is told which records fell', async () => {
-  const lines: string[] = [];
-  const terminal = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
-  assert.is(await nodeKeyCommand(['fallen', '--home', eu.config.home, '--json'], terminal), 0);
-  assert.equal(
-    lines.map((line) => JSON.parse(line).id),
-    [theft.between],
-  );
-  lines.length = 0;
-  const inUse = eu.context.ownKeys.keyId;
-  assert.is(await nodeKeyCommand(['fallen', '--home', eu.config.home, '--key', inUse], terminal), 0);
-  assert.equal(lines, ['no record fell by a revocation']);
-  assert.is(await nodeKeyCommand(['fallen', '--home', eu.config.home, '--key', 'none'], terminal), 2);
+  const { code, out } = await nodeKey(eu, 'fallen', '--json');
+  assert.equal([code, out.map((line) => JSON.parse(line).id)], [0, [theft.between]]);
+  const inUse = await nodeKey(eu, 'fallen', '--key', eu.context.ownKeys.keyId);
+  assert.equal([inUse.code, inUse.out], [0, ['no record fell by a revocation']]);
+  assert.is((await nodeKey(eu, 'fallen', '--key', 'none')).code, 2);
+});
+
+test('what node-key revocations writes makes an auditor call what the thief signed verified no more', async () => {
+  const [before, between] = [theft.before, theft.between].map((id) => join(folder, `${id}.json`)) as [string, string];
+  // One that never named it, and one that was away, show it as well as its own node.
+  for (const node of [eu, ca, sg]) {
+    const file = join(folder, 'revocations.json');
+    assert.equal(await nodeKey(node, 'revocations', '--out', file), { code: 0, out: [], err: [] });
+    assert.is((await audited(before, file))[0], 0);
+    const [code, said] = await audited(between, file);
+    assert.is(code, 1);
+    assert.match(said, /NOT VERIFIED \(contradicted\)/);
+  }
+  const { out } = await nodeKey(ca, 'revocations');
+  const printed = join(folder, 'printed.json');
+  await writeFile(printed, out.join('\n'));
+  assert.is((await audited(between, printed))[0], 1);
+});
+
+test('a file of revocations that a stranger changed takes nothing back, and one without proofs is refused', async () => {
+  const { out } = await nodeKey(ca, 'revocations');
+  const file = parseRevocationsText(out.join('\n'));
+  const changed = join(folder, 'changed.json');
+  const [before, between] = [theft.before, theft.between].map((id) => join(folder, `${id}.json`)) as [string, string];
+  const longAgo = file.revocations.map(({ statement, signature, decision }) => {
+    return {
+      statement: statement.replace(theft.since, timestampOf(Date.parse(theft.since) - DAY_MS)),
+      signature,
+      decision,
+    };
+  });
+  const [checkpoint] = file.checkpoints;
+  for (const value of [
+    { ...file, revocations: longAgo },
+    { ...file, checkpoints: [] },
+    { ...file, checkpoints: file.checkpoints.map(({ text }) => ({ text, signature: checkpoint?.signature })) },
+  ]) {
+    await writeFile(changed, JSON.stringify(value));
+    for (const bundle of [before, between]) assert.is((await audited(bundle, changed))[0], 0);
+  }
+  const { body } = await ca.get('/v1/revocations');
+  for (const value of [body, body.revocations]) {
+    await writeFile(changed, JSON.stringify(value));
+    const refusal: unknown = await audited(between, changed).catch((error: unknown) => error);
+    assert.instance(refusal, UnreadableFileError);
+    assert.match(String(refusal), /changed\.json: it is no file that npm run node-key -- revocations writes/);
+  }
 });
 
 test('anyone reads the revocations as they were signed', async () => {
@@ -185,6 +266,20 @@ test('anyone reads the revocations as they were signed', async () => {
   const { keyId, compromisedSince } = revocationStatement.parse(signed?.statement ?? '');
   assert.equal([keyId, compromisedSince], [stolen.keyId, theft.since]);
   assert.is((await ca.get('/v1/revocations?cursor=x', { key: null })).status, 400);
+});
+
+test('node-key revocations says how many revoked keys are not in its file', async () => {
+  const { identity } = await readNodeKeys(eu.config.home);
+  const keyId = writeSha256(randomBytes(32));
+  // Of a key that the node never certified: no member names it.
+  const revocation = { v: 2, type: 'revocation', node: EU, keyId, reason: 'rotated', compromisedSince: null } as const;
+  const issuedAt = timestampOf(Date.now());
+  await ca.context.keys.learnRevocation(
+    await signStatement(revocationStatement, { ...revocation, issuedAt }, identity),
+  );
+  const { code, out, err } = await nodeKey(ca, 'revocations');
+  assert.equal([code, err.length, parseRevocationsText(out.join('\n')).revocations.length], [0, 1, 1]);
+  assert.match(err[0] ?? '', /revoked keys that are not in it: 1;/);
 });
 
 test.run();

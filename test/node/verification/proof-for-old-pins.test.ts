@@ -162,6 +162,35 @@ test('a revocation that was decided first is carried by its own text, though oth
   assert.is(verifyBundle(nativeSuite, bundle, { pin: log.genesis }).word, 'verified');
 });
 
+test('revocations that are handed over count for a bundle that is older than the rosters they were decided under', async () => {
+  const log = await FederationLog.create({ nodes: ['eu', 'us', 'jp', 'ca', 'sg'], quorum: 2 });
+  const sealed = await log.record('eu');
+  await using node = await KnowingNode.open(log);
+  await node.learn('eu', 'us', 'jp', 'ca', 'sg');
+  const bundle = await node.bundleOf(sealed);
+  for (const member of ['za', 'br', 'in']) await log.admit(member);
+  log.addRoster({ members: log.membersWith(['za', 'br', 'in'], ['jp']) });
+  const compromisedSince = timestampOf(log.now - 3_600_000);
+  await log.revoke('eu', { reason: 'compromised', compromisedSince });
+  // The witnesses of the newest roster are others than those that the bundle knows.
+  await node.learn('za', 'br', 'in');
+  await log.record('us');
+  await node.learn('us', 'ca');
+  const revocations = await node.revocationsFile();
+  assert.is(verifyBundle(nativeSuite, bundle, { pin: log.genesis }).word, 'verified');
+  assert.is(verifyBundle(nativeSuite, bundle, { pin: log.genesis, revocations }).word, 'contradicted');
+});
+
+test('a revocation that too few members show by now is not handed over', async () => {
+  const log = await FederationLog.create({ nodes: ['eu', 'us', 'jp', 'ca'], quorum: 2 });
+  await using node = await KnowingNode.open(log);
+  await log.revoke('eu', { reason: 'compromised', compromisedSince: log.tick() });
+  await node.learn('us');
+  assert.equal(await node.revocationsFile(), { revocations: [], checkpoints: [], keys: [] });
+  await node.learn('jp');
+  assert.equal((await node.revocationsFile()).revocations.length, 1);
+});
+
 /** The bundle is verified by whoever pinned any roster of the federation. */
 function assertVerified({ rosters }: FederationLog, bundle: Bundle): void {
   for (const { hash } of rosters) {
