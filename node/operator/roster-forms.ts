@@ -8,6 +8,7 @@ import {
   OrNull,
   Sha256Shape,
 } from '../../protocol/shapes.ts';
+import { RosterFileShape } from '../../protocol/verdict/bundle.ts';
 
 /** What an operator asks about rosters, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);
@@ -28,6 +29,8 @@ export const RostersAnswerShape = Closed({
   /** What this node's operator signed last to follow the one in force. */
   vote: OrNull(Closed({ version: OrdinalShape, hash: Sha256Shape })),
 });
+/** `GET /rosters/decisions`: the rosters in force, as a verifier is given them to know. */
+export const DecidedRostersAnswerShape = Closed({ success, rosters: RosterFileShape });
 /** `POST /rosters`: this node signs the next roster, and names it on the ledger. */
 export const NameRosterShape = Closed({ statement: Type.String() });
 export const NameRosterAnswerShape = Closed({ success, node: NodeIdShape, version: OrdinalShape, hash: Sha256Shape });

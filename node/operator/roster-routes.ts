@@ -5,6 +5,7 @@ import type { JsonObject } from '../../protocol/json/value.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
+import type { RosterEntry } from '../../protocol/verdict/bundle.ts';
 import { RosterVoteError, type RosterVotes } from '../federation/roster-votes.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
@@ -13,6 +14,7 @@ import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import type { CurrentRosters } from '../log/members/current-rosters.ts';
+import type { LogKnowledge, RosterInForce } from '../verification/log-knowledge.ts';
 import { operatorRoute } from './operator-listener.ts';
 import { NameRosterShape } from './roster-forms.ts';
 
@@ -21,6 +23,7 @@ export interface RosterRouteServices {
   readonly currentRosters: CurrentRosters;
   readonly votes: Pick<RosterVotes, 'next' | 'sign'>;
   readonly federationLog: Pick<FederationLog, 'decision' | 'state'>;
+  readonly knowledge: Pick<LogKnowledge, 'rosters'>;
 }
 
 /**
@@ -36,12 +39,20 @@ const validateName = validator(NameRosterShape);
 export function rosterRoutes(services: RosterRouteServices): readonly OperatorRoute[] {
   return [
     operatorRoute('GET', ROSTERS_PATH, () => rostersAnswer(services)),
+    operatorRoute('GET', `${ROSTERS_PATH}/decisions`, async () => {
+      return { rosters: (await services.knowledge.rosters()).map(decidedRoster) };
+    }),
     operatorRoute('POST', ROSTERS_PATH, async (context) => {
       const { statement } = validateName(await bodyOf(context));
       const hash = await refusable(() => services.votes.sign(statement));
       return { node: services.self, version: rosterStatement.parse(statement).version, hash };
     }),
   ];
+}
+
+/** Who takes a roster as known asks for the text of its decision, and for no path. */
+function decidedRoster({ text, decision }: RosterInForce): RosterEntry {
+  return { text, decision: decision === null ? null : { text: decision, paths: [] } };
 }
 
 async function rostersAnswer({ self, currentRosters, votes, federationLog }: RosterRouteServices): Promise<JsonObject> {

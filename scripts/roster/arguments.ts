@@ -18,8 +18,9 @@ export const USAGE = `npm run roster -- COMMAND [options]
   publish  PROPOSAL… [--roster FILE] --out FILE
            writes the roster file that nodes start with: a genesis roster that all its members signed, or the rosters of
            FILE and the next one
-  show     [FILE] [SOURCE] [--out FILE] [--json]
-           the rosters that are known, and what members have named to follow; --out writes the roster file
+  show     [FILE] [SOURCE] [--decisions] [--out FILE] [--json]
+           the rosters that are known, and what members have named to follow; --out writes the roster file. --decisions asks
+           a running node for those in force with their decisions, the file that npm run verify takes as --roster
 
   MEMBER, PROPOSAL   files made by these commands; several copies of a genesis roster, signed apart, are joined
   --quorum           members besides the origin that must say a thing before it is verified; 0 in a federation of one
@@ -48,6 +49,7 @@ const OPTIONS = {
   move: { type: 'string', multiple: true },
   roster: { type: 'string' },
   out: { type: 'string' },
+  decisions: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -62,7 +64,7 @@ const FORMS: Readonly<Record<CommandName, CommandForm<Flag>>> = {
   sign: { flags: ['home', 'out'] },
   name: { flags: ['home', 'node'] },
   publish: { flags: ['roster', 'out'] },
-  show: { flags: [...SOURCE, 'out', 'json'] },
+  show: { flags: [...SOURCE, 'decisions', 'out', 'json'] },
 };
 
 export interface Arguments {

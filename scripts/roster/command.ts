@@ -16,7 +16,7 @@ import { type Arguments, type Flags, quorumOf, reachOf, readArguments, required,
 import { genesisDraft, memberOf, nextDraft } from './drafts.ts';
 import { readChain, readMember, readProposal, textOf, writeJson } from './files.ts';
 import { joined, signatureOfHome } from './founders.ts';
-import { rostersOf, targetOf } from './source.ts';
+import { decidedRostersOf, rostersOf, targetOf } from './source.ts';
 import { toleranceText } from './tolerance.ts';
 import { proposalText, rostersText } from './words.ts';
 
@@ -128,6 +128,10 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
   async show({ flags, files }, terminal) {
     const [file, ...others] = files;
     none(others);
+    if (flags.decisions === true) {
+      none(files);
+      return written(flags, await decidedRostersOf(flags), terminal);
+    }
     const hasSource = flags.roster !== undefined || flags.home !== undefined || flags.node !== undefined;
     if (file !== undefined) {
       const proposal = await readProposal(file).catch(() => null);

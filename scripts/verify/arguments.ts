@@ -10,8 +10,8 @@ export const usage = (
 ): string => `${program} FILE|DIR… [--roster FILE|sha256:…|'24 words'] [--revocations FILE] [--json] [--html FILE]
 
 Verifies bundles, public proofs, packs of evidence (ZIP) and proofs of misbehaviour with no network; of a folder, every *.json in
-it. The federation is pinned by a file of rosters (the "rosters" of a bundle, of which the last is the pin) or by the hash of
-any of its rosters, or the 24 words of it; without any, ${home === null ? 'nothing is verified' : UNPINNED}.
+it. The federation is pinned by a file of rosters (what roster -- show --decisions writes, of which the last is the pin) or by
+the hash of any of its rosters, or the 24 words of it; without any, ${home === null ? 'nothing is verified' : UNPINNED}.
 A file carries the revocations that were known when it was made; --revocations brings later ones: {revocations, checkpoints,
 keys}. The marks of evidence-rules/1 say what is recorded; they do not change the exit code. --json prints one line a file;
 --html writes a page to read and print.

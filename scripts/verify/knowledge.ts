@@ -52,7 +52,8 @@ function trustOf(suite: Suite, text: string): Pick<Known, 'pin' | 'rosters'> {
   const [genesis, ...later]: readonly JsonValue[] = Array.isArray(value) ? value : [];
   if (!SignedGenesis.Check(genesis)) return { rosters: joined(suite, parseRosterFileText(text)) };
   if (later.length > 0) {
-    throw new UnreadableFileError('it names no decisions: give the "rosters" of a bundle, or the hash of a roster');
+    const what = 'give what npm run roster -- show --decisions writes, or the hash of a roster';
+    throw new UnreadableFileError(`it is the file of a node, which names no decisions: ${what}`);
   }
   rosterStatement.parse(genesis.statement);
   return { pin: hashText(suite, genesis.statement) };

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -216,6 +218,16 @@ test('nobody answers for a node that does not run', async () => {
     const { code: exit, text } = await run('show', '--home', home);
     assert.equal([exit, text], [1, 'roster: the node does not run']);
   }
+});
+
+test('a node of another release that is asked for decisions is told of in one line', async () => {
+  const server = createServer((_, response) => response.writeHead(404).end('{"detail":"no such route"}'));
+  server.listen(at('us/operator.sock'));
+  await once(server, 'listening');
+  const { code: exit, text } = await run('show', '--home', at('us'), '--decisions');
+  server.close();
+  await once(server, 'close');
+  assert.equal([exit, text], [1, 'roster: the node is of another version']);
 });
 
 test.run();

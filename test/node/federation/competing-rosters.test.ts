@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { test } from 'uvu';
@@ -7,6 +9,11 @@ import { rosterInForce } from '../../../protocol/log/decision-state.ts';
 import { entityId, nodeId } from '../../../protocol/ids.ts';
 import type { Member } from '../../../protocol/log/roster.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { parseRosterFileText } from '../../../protocol/verdict/parse.ts';
+import { rosterCommand } from '../../../scripts/roster/command.ts';
+import { verifyCommand } from '../../../scripts/verify/command.ts';
+import { UnreadableFileError } from '../../../scripts/verify/read-text.ts';
 import { identityKeyOf } from '../../protocol/log/topic.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
@@ -20,6 +27,32 @@ const network = await TestNetwork.start({ nodes: NODES, quorum: 1, ledger: 'loca
 test.after(() => network[Symbol.asyncDispose]());
 const nodes = NODES.map((id) => network.node(id));
 const [eu, us, ca, jp] = [network.node('eu'), network.node('us'), network.node('ca'), network.node('jp')];
+
+/** What an auditor has: a bundle from before any of these rosters, and a folder for what else is handed over. */
+const folder = await mkdtemp(join(tmpdir(), 'meridian-auditor-'));
+test.after(() => rm(folder, { recursive: true }));
+const bundle = await handedOver('bundle.json', (await eu.get(`/v1/bundles/${await confirms(eu, [eu])}`)).text);
+
+async function handedOver(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+}
+
+/** `npm run roster -- show` of a node. */
+async function show({ config }: TestNode, ...flags: readonly string[]) {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
+  return { code: await rosterCommand(['show', '--home', config.home, ...flags], terminal), text: lines.join('\n') };
+}
+
+/** `npm run verify` of the auditor's bundle, under what pins it. */
+async function audit(roster: string) {
+  const lines: string[] = [];
+  const out = (line: string) => void lines.push(line);
+  const surroundings = { out, note: out, home: null, now: Date.now, suite: nativeSuite, progress: null, program: '' };
+  const code = await verifyCommand([bundle, '--roster', roster], surroundings);
+  return { code, text: lines.join('\n') };
+}
 
 /** Has a node name a roster that its operator never signed, as a liar's would. */
 async function nameUnsigned({ context }: TestNode, text: string): Promise<void> {
@@ -49,6 +82,39 @@ test('of three changes of mind the last one counts', async () => {
   }
   for (const node of [eu, ca]) await vote(node, one);
   await inForce(nodes, one);
+});
+
+test('what roster show --decisions writes pins its last roster, also for a bundle of before', async () => {
+  const { hash, genesis, current } = ca.context.keys.currentRosters.inForce;
+  assert.is(current.version, 3);
+  assert.is((await audit(genesis)).code, 0);
+  assert.is((await audit(hash)).code, 1, 'the bundle does not have it');
+  const file = join(folder, 'rosters.json');
+  assert.equal(await show(ca, '--decisions', '--out', file), { code: 0, text: '' });
+  for (const rosters of [file, await handedOver('printed.json', (await show(jp, '--decisions')).text)]) {
+    const { code, text } = await audit(rosters);
+    assert.is(code, 0);
+    assert.match(text, new RegExp(`VERIFIED: [^]*pinned by ${rosters}: roster 3 ${hash}`));
+  }
+});
+
+test('the file that a node starts with is no pin of a verifier, and the refusal says which is', async () => {
+  const file = join(folder, 'roster.json');
+  assert.is((await show(ca, '--out', file)).code, 0);
+  const refusal: unknown = await audit(file).catch((error: unknown) => error);
+  assert.instance(refusal, UnreadableFileError);
+  assert.match(String(refusal), /names no decisions: give what npm run roster -- show --decisions writes/);
+  const rosters = parseRosterFileText((await show(ca, '--decisions')).text);
+  const [founding, second, third] = rosters;
+  for (const changed of [
+    [founding, third],
+    [founding, { ...second, decision: null }],
+    [second, third],
+  ]) {
+    const path = await handedOver('changed.json', JSON.stringify(changed));
+    assert.instance(await audit(path).catch((error: unknown) => error), UnreadableFileError);
+  }
+  assert.is((await show(ca, '--decisions', '--roster', file)).code, 2);
 });
 
 test('a roster that one member named early, of which nobody knows the text, holds up nothing and has no effect', async () => {
