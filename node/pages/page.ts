@@ -23,6 +23,8 @@ export interface FrontPage {
   readonly version: string;
   readonly federation: string;
   readonly fingerprint: string;
+  /** The same, to be read out. */
+  readonly fingerprintWords: string;
   readonly quorum: number;
   readonly ledger: string;
   readonly members: readonly MemberLine[];

@@ -17,10 +17,11 @@ export const USAGE = `npm run roster -- COMMAND [options]
            force everywhere. Of several that a node names the last one counts
   publish  PROPOSAL… [--roster FILE] --out FILE
            writes the roster file that nodes start with: a genesis roster that all its members signed, or the rosters of
-           FILE and the next one
+           FILE and the next one; says the federation's fingerprint, which others pin, in 24 words too
   show     [FILE] [SOURCE] [--decisions] [--out FILE] [--json]
-           the rosters that are known, and what members have named to follow; --out writes the roster file. --decisions asks
-           a running node for those in force with their decisions, the file that npm run verify takes as --roster
+           the rosters that are known, and what members have named to follow, and the fingerprint; --out writes the roster
+           file. --decisions asks a running node for those in force with their decisions, the file that npm run verify takes
+           as --roster
 
   MEMBER, PROPOSAL   files made by these commands; several copies of a genesis roster, signed apart, are joined
   --quorum           members besides the origin that must say a thing before it is verified; 0 in a federation of one

@@ -18,7 +18,7 @@ import { readChain, readMember, readProposal, textOf, writeJson } from './files.
 import { joined, signatureOfHome } from './founders.ts';
 import { decidedRostersOf, rostersOf, targetOf } from './source.ts';
 import { toleranceText } from './tolerance.ts';
-import { proposalText, rostersText } from './words.ts';
+import { fingerprintText, proposalText, rostersText } from './words.ts';
 
 /** 0 done · 1 refused, or signatures are missing · 2 wrong usage, or a file that cannot be read. */
 export type RosterExit = 0 | 1 | 2;
@@ -121,7 +121,8 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
       flags.roster === undefined ? { genesis: proposal, later: [] } : withNext(await readChain(flags.roster), proposal);
     const { current, hash, genesis } = RosterChain.open(nativeSuite, given);
     await writeJson(out, rosterFileValue(given));
-    terminal.out(`roster ${current.version} ${hash} is in ${out}; fingerprint ${genesis}`);
+    terminal.out(`roster ${current.version} ${hash} is in ${out}`);
+    terminal.out(fingerprintText(genesis));
     return 0;
   },
 

@@ -1,5 +1,6 @@
-import { hashText } from '../../protocol/hash.ts';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { Roster } from '../../protocol/log/roster.ts';
+import { fingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import type { Rosters, RostersAnswer } from './source.ts';
 
@@ -12,7 +13,12 @@ export function rostersText({ chain, answer }: Rosters): string {
   const named = answer?.named.map(({ hash, by }) => {
     return `named to follow: ${hash} by ${by.join(' ')}: ${by.length} of ${answer.majority}`;
   });
-  return [...lines, ...(named ?? []), '', membersText(chain.current), `fingerprint ${chain.genesis}`].join('\n');
+  return [...lines, ...(named ?? []), '', membersText(chain.current), fingerprintText(chain.genesis)].join('\n');
+}
+
+/** A federation's fingerprint, and the words that it is read out by. */
+export function fingerprintText(genesis: Sha256Hash): string {
+  return `fingerprint ${genesis}\nin words    ${fingerprintWords(nativeSuite, genesis).join(' ')}`;
 }
 
 function standingOf(version: number, { decided }: RostersAnswer): string {

@@ -10,6 +10,7 @@ import { rosterCommand } from '../../scripts/roster/command.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
+import { readFingerprintWords } from '../../protocol/verdict/fingerprint-words.ts';
 
 const NODES = ['us', 'eu', 'ca'];
 const ACCOUNTS = [...NODES, 'za'];
@@ -54,7 +55,8 @@ test('a federation is founded by files alone: every member signs in its own home
   assert.is(await exitOf('publish', at('genesis.json'), '--out', at('roster.json')), 1);
   assert.is(await exitOf('sign', at('genesis.json'), '--home', at('eu')), 1);
   assert.is(await exitOf('sign', at('genesis.json'), '--home', at('ca')), 0);
-  assert.is(await exitOf('publish', at('genesis.json'), '--out', at('roster.json')), 0);
+  const published = await run('publish', at('genesis.json'), '--out', at('roster.json'));
+  assert.is(published.code, 0);
   const chain = await chainOf('roster.json');
   assert.equal(chain.nodes, NODES);
   assert.equal(
@@ -64,6 +66,10 @@ test('a federation is founded by files alone: every member signs in its own home
   assert.is(chain.current.revocationReach, 86_400);
   const { text } = await run('show', at('roster.json'));
   assert.match(text, 'founded by us eu ca');
+  for (const told of [published.text, text]) {
+    assert.match(told, `fingerprint ${chain.genesis}`);
+    assert.is(readFingerprintWords(nativeSuite, /^in words +(.*)$/m.exec(told)?.[1] ?? ''), chain.genesis);
+  }
 });
 
 test('signatures of a genesis roster that are gathered in files of their own are joined', async () => {

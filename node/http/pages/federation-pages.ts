@@ -4,6 +4,7 @@ import { timestampOfConsensus } from '../../../protocol/time.ts';
 import type { Equivocations } from '../../federation/equivocations.ts';
 import type { Chains } from '../../log/chains.ts';
 import type { FederationLog } from '../../log/federation-log.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
 import { logHealth, type LogSources } from '../../log/log-view.ts';
 import type { FederationKeys } from '../../log/members/federation-keys.ts';
 import type { Health } from '../../metrics/health-monitor.ts';
@@ -48,7 +49,7 @@ export function frontPageRoute(sources: FederationPageSources): PageRoute {
           body: '',
         };
       }
-      return pageAnswer(sources.pages, frontOf(sources), './');
+      return pageAnswer(sources.pages, await frontOf(sources), './');
     },
   };
 }
@@ -64,9 +65,10 @@ export function logPageRoute(sources: FederationPageSources): PageRoute {
   };
 }
 
-function frontOf(sources: FederationPageSources): FrontPage {
+async function frontOf(sources: FederationPageSources): Promise<FrontPage> {
   const { self, version, health, keys } = sources;
   const { genesis, current } = keys.rosters;
+  const { fingerprintWords } = await import('../../../protocol/verdict/fingerprint-words.ts');
   const { storage, signer, ledger } = health();
   const troubles = [
     ...(storage === 'ok' || storage === 'warn' ? [] : [`storage is ${storage}`]),
@@ -80,6 +82,7 @@ function frontOf(sources: FederationPageSources): FrontPage {
     version,
     federation: current.name,
     fingerprint: genesis,
+    fingerprintWords: fingerprintWords(nativeSuite, genesis).join(' '),
     quorum: current.quorum,
     ledger: `${current.ledger.network}, topic ${current.ledger.topicId}`,
     members: membersOf(sources),

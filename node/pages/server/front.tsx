@@ -4,7 +4,19 @@ import { Members } from './members.tsx';
 
 /** What this node is, how it is, and how to begin. */
 export function Front({ page, root }: { readonly page: FrontPage; readonly root: Root }) {
-  const { node, region, version, federation, fingerprint, quorum, ledger, members, healthy, troubles } = page;
+  const {
+    node,
+    region,
+    version,
+    federation,
+    fingerprint,
+    fingerprintWords,
+    quorum,
+    ledger,
+    members,
+    healthy,
+    troubles,
+  } = page;
   return (
     <>
       <h1>
@@ -69,6 +81,10 @@ export function Front({ page, root }: { readonly page: FrontPage; readonly root:
           <dt>Fingerprint of the federation</dt>
           <dd>
             <Code text={fingerprint} />
+          </dd>
+          <dt>The same in 24 words, to be read out</dt>
+          <dd>
+            <Foreign text={fingerprintWords} />
           </dd>
           <dt>This node</dt>
           <dd>

@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROBLEM_KINDS } from '../../../../node/http/problem-codes.ts';
+import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { fingerprintWords } from '../../../../protocol/verdict/fingerprint-words.ts';
 import { OPERATION_IDS } from '../../../fixtures/operation-ids.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 
@@ -98,6 +100,13 @@ test('the page of a record says what its node reports, and nothing that was not 
   assert.match(html, /What this does not prove/);
   assert.match(html, /<svg class="qr"/);
   assert.ok(html.includes(`href="../v1/proofs/${attested}"`));
+});
+
+test('the first page tells the fingerprint of the federation in words too', async () => {
+  const { html } = await page('/');
+  const { genesis } = node.context.keys.rosters;
+  assert.ok(html.includes(genesis));
+  assert.ok(html.includes(fingerprintWords(nativeSuite, genesis).join(' ')));
 });
 
 test('the form of the first page leads to the record, wherever the page is mounted', async () => {
