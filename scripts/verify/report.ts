@@ -27,7 +27,7 @@ export function reportOf(suite: Suite, bundle: Bundle, verdict: Verdict, pinnedB
     ...witnessLines(verdict, pinnedBy),
     ...problemLines(verdict.problems, ''),
     ...linkedLines(verdict),
-    ...statementLines(verdict),
+    ...statementLines(bundle, verdict),
     ...evidenceLines(verdict),
     headline,
   ];
@@ -123,10 +123,14 @@ function linkedLines({ linked }: Verdict): readonly string[] {
 }
 
 /** Who speaks for the account beside its home, as far as the file shows: a later version may say otherwise. */
-function statementLines({ record, speaks, accountStatements }: Verdict): readonly string[] {
-  const own = `account     node ${record?.node ?? ''} does not speak for it: the record is no review and lies in no session`;
+function statementLines({ linked }: Bundle, { record, speaks, accountStatements }: Verdict): readonly string[] {
+  const node = record?.node ?? '';
+  const own =
+    linked === undefined
+      ? `this file does not show whether node ${node} speaks for it; a bundle that is asked for with linked=1 may`
+      : `by what this file shows of its statement, node ${node} does not speak for it`;
   return [
-    ...(speaks === false ? [own] : []),
+    ...(speaks === false ? [`account     ${own}: here the record is no review and lies in no session`] : []),
     ...accountStatements.map(({ version, id }) => {
       return `account     other nodes than its home by version ${version} of its statement, ${id}`;
     }),

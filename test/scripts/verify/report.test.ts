@@ -70,9 +70,31 @@ test('a linked record is shown with its node, and whether that speaks for the ac
   assert.ok(lines.includes(`linked      ${of(review, 'human_override')}`));
   has(lines, 'account', `by version 4 of its statement, ${recordAt(version, 0).id}`);
   has(lines, '  ✓', 'article14');
-  const subject = report(await bundleOf(life, early), life);
-  has(subject, 'account', 'node us does not speak for it');
-  has(subject, '  –', 'article14');
+});
+
+test('a record of another node than the home is said not to speak for its account only by what the file shows', async () => {
+  const life = await FederationLog.create();
+  const early = await life.record('us', [DRAFT]);
+  const version = await life.record('eu', [versionDraft(4, ['eu', 'us'])]);
+  const later = await life.record('us', [DRAFT]);
+  const alone = await bundleOf(life, later);
+  has(
+    report(alone, life),
+    'account',
+    'does not show whether node us speaks for it; a bundle that is asked for with linked=1',
+  );
+  const withLinked = { ...alone, linked: [linkedOf(life, version, 0, alone)] };
+  assert.not(report(withLinked, life).some((line) => line.includes('speak')));
+  const before = await bundleOf(life, early);
+  for (const linked of [[], [linkedOf(life, version, 0, before)]]) {
+    const lines = report({ ...before, linked }, life);
+    has(
+      lines,
+      'account',
+      'by what this file shows of its statement, node us does not speak for it: here the record is no',
+    );
+    has(lines, '  –', 'article14');
+  }
 });
 
 test('the facts stand beside the flags: what is recorded, when it happened, and what a review does not show', async () => {
