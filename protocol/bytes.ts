@@ -14,6 +14,7 @@ export type Hashable = Uint8Array | string;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 export class EncodingError extends Error {
   override readonly name = 'EncodingError';
@@ -103,6 +104,11 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return whole;
+}
+
+/** Whether bytes begin with the byte order mark of UTF-8 (RFC 3629 §6), as some editors write it. */
+export function beginsWithByteOrderMark(bytes: Uint8Array): boolean {
+  return BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte);
 }
 
 /** Equality of public bytes (hashes, roots). Not constant-time: never use it on a secret. */

@@ -29,7 +29,7 @@ export function readCommand<Name extends string>(
   return { name, words };
 }
 
-/** The whole number of this text, such as a flag has it; null where it is none within the bounds, both of them allowed. */
+/** The whole number of a text; null where it is none within the bounds, both of them allowed. */
 export function wholeNumberOf(text: string, least: number, most = Number.MAX_SAFE_INTEGER): number | null {
   const value = Number(text);
   return /^\d+$/.test(text) && value >= least && value <= most ? value : null;

@@ -47,7 +47,8 @@ async function takenOf(wanted: readonly WantedPort[]): Promise<WantedPort[]> {
   return wanted.filter((_, i) => free[i] !== true);
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nobody listens on a port of the loopback. */
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));

@@ -12,8 +12,8 @@ export interface WorkerPoolOptions<Order = unknown> {
   /** Orders that may wait for one. Default: all. */
   readonly waiting?: number;
   /**
-   * Memory that a thread may take, beside what is young. It ends the thread where that runs code of its own; in the
-   * midst of one native call, as `JSON.parse` is, it ends the process. So whatever an order has parsed is bounded before.
+   * Memory that a thread may take, beside what is young. Past it the thread ends where it runs code of its own, and the
+   * process in the midst of one native call, as `JSON.parse` is: whatever an order has parsed is bounded before.
    */
   readonly heapMiB: number;
   /** Memory of what is young: with half of it a thread that sees tens of MiB a second takes a seventh more. Default: 16. */

@@ -120,10 +120,10 @@ export interface FsckOptions extends ReportListener {
 }
 
 /**
- * Proves a stopped node's home whole: key files and files of the store, then every row, each re-derived from what is signed. Changes nothing
- * in the store and keeps nodes out of it meanwhile. Where files are damaged the rows are not looked at. Throws
- * `FsckError` where it cannot be checked, and the signal's reason. A store of an earlier format is migrated in the view
- * that is checked, and stays as it is.
+ * Proves a stopped node's home whole: key files and files of the store, then every row, each re-derived from what is
+ * signed. Changes nothing in the store and keeps nodes out of it meanwhile. Where files are damaged the rows are not
+ * looked at. Throws `FsckError` where it cannot be checked, and the signal's reason. A store of an earlier format is
+ * migrated in the view that is checked, and stays as it is.
  */
 export async function fsck(home: string, options: FsckOptions = {}): Promise<FsckResult> {
   const { signal } = options;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { beginsWithByteOrderMark } from '../../protocol/bytes.ts';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { type Holder, HolderCounts } from '../accounts/limits/holder-counts.ts';
@@ -100,8 +101,6 @@ export const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** One JSON text a line. */
 export const JSON_LINES_TYPE = 'application/x-ndjson';
-
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * The JSON object in the body of a request. Call it once for a request, before anything else reads the body.
@@ -204,7 +203,7 @@ function allowsUtf8(parameter: string): boolean {
 /** Throws `Problem` `invalid-json`. */
 function requireText(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw new Problem('invalid-json', 'The body is not UTF-8.');
-  if (BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte)) {
+  if (beginsWithByteOrderMark(bytes)) {
     throw new Problem('invalid-json', 'The body starts with a byte order mark.');
   }
 }

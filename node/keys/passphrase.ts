@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { beginsWithByteOrderMark } from '../../protocol/bytes.ts';
 
 /** Shorter ones are guessed from a stolen key file. In bytes. */
 const MIN_PASSPHRASE_BYTES = 12;
 const MAX_PASSPHRASE_BYTES = 1024;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 export class PassphraseError extends Error {
   override readonly name = 'PassphraseError';
@@ -33,7 +33,7 @@ export class Passphrase {
 
   /** Whether it begins with the mark that an editor may have put before what was typed. */
   get isMarked(): boolean {
-    return BYTE_ORDER_MARK.every((byte, at) => this.#bytes[at] === byte);
+    return beginsWithByteOrderMark(this.#bytes);
   }
 
   toJSON(): string {

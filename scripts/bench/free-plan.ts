@@ -1,5 +1,7 @@
-import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { type Plan, type PlannedNode, planCluster } from '../../cluster/plan.ts';
+import { isFree } from '../../cluster/supervisor/port-check.ts';
 import { nodeId } from '../../protocol/ids.ts';
 
 /** Port bases tried: above the local cluster's own, and below those of tests and those that the system hands out. */
@@ -63,25 +65,12 @@ function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, chainPort, sm
 /** Whether a base is this process's own. */
 async function claim(base: number): Promise<boolean> {
   if (claimed.has(base)) return true;
-  const server = await listening(base);
-  if (server === undefined) return false;
-  server.unref();
+  const server = createServer().unref();
+  try {
+    await once(server.listen(base, LOOPBACK), 'listening');
+  } catch {
+    return false;
+  }
   claimed.add(base);
   return true;
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = await listening(port);
-  if (server === undefined) return false;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return true;
-}
-
-/** Undefined where something listens there already. */
-function listening(port: number): Promise<Server | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen(port, LOOPBACK, () => resolve(server));
-  });
 }

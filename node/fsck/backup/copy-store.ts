@@ -34,8 +34,8 @@ export type StoreCopy = Static<typeof StoreCopyShape>;
  * Nor is the mark that the node was stopped in order.
  *
  * Crash order: the row that says that this is a copy is the first one written, so not even a part of one passes for the
- * node's own store. Throws `BackupError` `target` where there is something already, `source` where the chain's end does not
- * read, and the signal's reason.
+ * node's own store. Throws `BackupError` `target` where there is something already, `source` where the chain's
+ * end does not read, and the signal's reason.
  */
 export async function copyStore(
   store: Store,

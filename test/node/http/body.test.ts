@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { BodyBudget } from '../../../node/http/body-bytes.ts';
 import { type BodyLimits, readJsonBody } from '../../../node/http/body.ts';
 import { toProblem } from '../../../node/http/problem.ts';
+import { TurnCount } from '../../fixtures/turn-count.ts';
 import { until } from '../../fixtures/until.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -261,23 +262,16 @@ test('bytes past a lying content length are not part of the body', async () => {
 test('long bodies that arrive together are parsed in turns of the event loop of their own', async () => {
   const text = JSON.stringify({ a: 'x'.repeat(40_000) });
   const turns: number[] = [];
-  let turn = 0;
-  let isOver = false;
-  const count = (): void => {
-    turn++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using count = new TurnCount();
   const read = async (body: string): Promise<void> => {
     const request = new IncomingMessage(new Socket());
     request.headers = JSON_TYPE;
     request.push(body);
     request.push(null);
     await readJsonBody(request, { maxBytes: 1 << 20 });
-    turns.push(turn);
+    turns.push(count.turns);
   };
   await Promise.all([read(text), read(text), read(text)]);
-  isOver = true;
   assert.is(new Set(turns).size, 3);
 });
 

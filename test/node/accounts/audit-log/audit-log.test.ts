@@ -13,6 +13,7 @@ import { MINUTE_MS } from '../../../../node/accounts/limits/sliding-window.ts';
 import { numberCodec, Table } from '../../../../node/store/table.ts';
 import { MAX_REQUEST_ID } from '../../../../protocol/audit/entry.ts';
 import { fc } from '../../../fixtures/properties.ts';
+import { TurnCount } from '../../../fixtures/turn-count.ts';
 import { until } from '../../../fixtures/until.ts';
 import {
   AuditFixture,
@@ -262,15 +263,9 @@ test('many uses are few writes, and the event loop turns between any two of them
   const entries = 40_000;
   for (let i = 0; i < entries; i++) fixture.auditLog.note('acme', use(i));
   const before = fixture.store.writes;
-  let turns = 0;
-  let isOver = false;
-  const turn = (): void => {
-    turns++;
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
+  using count = new TurnCount();
   await fixture.auditLog.flush();
-  isOver = true;
+  const { turns } = count;
   const writes = fixture.store.writes - before;
   assert.is(writes, Math.ceil(entries / WRITE_ENTRIES));
   assert.ok(turns >= writes, `${turns} turns of the event loop in ${writes} writes`);

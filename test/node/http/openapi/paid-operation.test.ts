@@ -6,6 +6,7 @@ import { openApiDocument } from '../../../../node/http/openapi/document.ts';
 import type { PaidRoute } from '../../../../node/http/route.ts';
 import { ApiDocument } from '../../../fixtures/api-document.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
+import { TurnCount } from '../../../fixtures/turn-count.ts';
 import { openPlaces } from './open-schemas.ts';
 
 const route: PaidRoute = {
@@ -67,15 +68,9 @@ test('what else it refuses with is a problem', () => {
 test('the event loop turns while a document is written, and nothing in it depends on that', async () => {
   const options = { version: '1', baseUrl: 'https://eu.example' };
   const many = Array.from({ length: 1_000 }, (_, n): PaidRoute => ({ ...route, path: `${route.path}/${n}` }));
-  let turns = 0;
-  let isWritten = false;
-  const count = (): void => {
-    turns++;
-    if (!isWritten) setImmediate(count);
-  };
-  setImmediate(count);
+  using count = new TurnCount();
   const written = await openApiDocument(many, options);
-  isWritten = true;
+  const { turns } = count;
   assert.ok(turns > 3, `${turns} turns`);
   assert.equal(await openApiDocument(many, options), written);
 });
